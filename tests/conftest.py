@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -57,6 +56,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--dossier") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Dossier(config.getoption("--dossier")))
     seed = config.getoption("--shake")
     if seed is not None:
         from tests import shaking
@@ -77,27 +78,22 @@ def published(request: pytest.FixtureRequest) -> Callable[..., None]:
             "error": float(np.abs(found - expected).max()), "tolerance": atol + rtol * float(np.abs(expected).max()),
             "value": expected.ravel()[:4].tolist(), "measured": found.ravel()[:4].tolist(),
         }  # fmt: skip
-        request.config.stash.setdefault(DOSSIER, []).append(entry)
+        request.node.user_properties.append(("published", entry))
         np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)
 
     return compare
 
 
-DOSSIER = pytest.StashKey[list]()
+class Dossier:
+    """Writes what tests compared, whichever process they ran in, with the seconds that each took."""
 
+    def __init__(self, path: str) -> None:
+        self.path, self.entries = path, []
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    entries = session.config.stash.setdefault(DOSSIER, [])
-    if hasattr(session.config, "workeroutput"):  # one of several processes: hand it to the first
-        session.config.workeroutput["dossier"] = entries
-        return
-    path = session.config.getoption("--dossier")
-    if path:
-        entries.sort(key=lambda e: (e["test"], e["subject"], e["quantity"]))
-        Path(path).write_text(json.dumps(entries, indent=1), encoding="utf-8")
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call":
+            self.entries += [{**entry, "seconds": report.duration} for kind, entry in report.user_properties if kind == "published"]
 
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any, error: Any) -> None:
-    """Another process has ended (pytest-xdist)."""
-    node.config.stash.setdefault(DOSSIER, []).extend(getattr(node, "workeroutput", {}).get("dossier", []))
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self.entries.sort(key=lambda e: (e["test"], e["subject"], e["quantity"]))
+        Path(self.path).write_text(json.dumps(self.entries, indent=1), encoding="utf-8")

@@ -1,5 +1,6 @@
 """docs/verification.md: every published or exact number that the tests reproduce, the value measured and the command that measures it.
 
+    unibody verify                              runs these tests, says each number and writes the page; the same in pieces:
     pytest --dossier build/dossier.json         tests enter what they compare (the fixture `published` of tests/conftest.py)
     python tools/make_dossier.py build/dossier.json
     python tools/make_dossier.py build/dossier.json --check       the page speaks of the same numbers (measured digits may differ)
@@ -19,13 +20,16 @@ SPEED = ROOT / "tools" / "dossier_speed.md"
 HEAD = """# Verification
 
 Numbers that others have published, or that mathematics gives, beside what this engine gives. Each row is a comparison made by a
-test, in every solver that is verified; *measured* and *difference* are the worst of them, *allowed* is what the test demands. Run one
-with `pytest -k` and the name in the last column; the page is made by
+test, in every solver that is verified; *measured* and *difference* are the worst of them, *allowed* is what the test demands, *s* the
+seconds of its slowest run. From a source checkout,
 
 ```sh
-pytest --dossier build/dossier.json tests/verification tests/agreement
-python tools/make_dossier.py build/dossier.json
+unibody verify                         # makes them all again, says each, and writes this page
+unibody verify --quick                 # the cheapest, within two minutes
+unibody verify -k test_catenary        # those of one test: the name in the last column
 ```
+
+Numbers that stand on other pages are listed in `docs/numbers.toml`, each with the test or the benchmark that makes it again.
 
 Besides these there are laws without a number to publish: conservation of energy and momentum, Newton's and Euler's equations for
 every body of random mechanisms, derivatives by finite differences, solvers that agree as the step shrinks, and Pinocchio, MuJoCo and
@@ -40,8 +44,8 @@ def rows(entries: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     for entry in entries:
         key = (entry["quantity"], function_of(entry["test"]))
         known = out.setdefault(entry["subject"], {})
-        if key not in known or entry["error"] > known[key]["error"]:
-            known[key] = entry
+        slowest = max(entry["seconds"], known[key]["seconds"] if key in known else 0.0)
+        known[key] = (entry if key not in known or entry["error"] > known[key]["error"] else known[key]) | {"seconds": slowest}
     return {subject: list(quantities.values()) for subject, quantities in out.items()}
 
 
@@ -59,12 +63,12 @@ def shown(values: list[float], count: int) -> str:
 def page(entries: list[dict[str, Any]]) -> str:
     text = HEAD
     for subject, quantities in rows(entries).items():
-        text += f"## {subject}\n\n| quantity | published or exact | measured | difference | allowed | test |\n|---|---|---|---|---|---|\n"
+        text += f"## {subject}\n\n| quantity | published or exact | measured | difference | allowed | s | test |\n{'|---' * 7}|\n"
         for e in quantities:
             unit = f" [{e['unit']}]" if e["unit"] else ""
             quantity = e["quantity"].replace("|", "\\|")
             text += f"| {quantity}{unit} | {shown(e['value'], e['count'])} | {shown(e['measured'], e['count'])} "
-            text += f"| {e['error']:.1e} | {e['tolerance']:.1e} | `{function_of(e['test']).split('::')[-1]}` |\n"
+            text += f"| {e['error']:.1e} | {e['tolerance']:.1e} | {e['seconds']:.1f} | `{function_of(e['test']).split('::')[-1]}` |\n"
         text += "\n"
     return text + SPEED.read_text(encoding="utf-8")
 
@@ -76,8 +80,8 @@ def without_measurements(text: str) -> list[tuple[str, ...]]:
         cells = [c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]]
         if line.startswith("## "):
             out.append((line,))
-        elif len(cells) == 6:
-            out.append((cells[0], cells[1], cells[4], cells[5]))
+        elif len(cells) == 7:
+            out.append((cells[0], cells[1], cells[4], cells[6]))
     return sorted(out)
 
 

@@ -452,7 +452,7 @@ def _array_at(number: Any, dtype: Any) -> Callable[[int, int], np.ndarray]:
 
 floats_at = Primitive(_array_at(ctypes.c_double, np.float64), _make_array_at("float64"))
 ints_at = Primitive(_array_at(ctypes.c_int64, np.int64), _make_array_at("int64"))
-"""`floats_at(address, size)`: numbers that someone else keeps alive; see `solvers.articulated.prebound_call` and `frame`."""
+"""`floats_at(address, size)`: numbers that someone else keeps alive; see `solvers.articulated.prebound_call` and `arena.CallFrame`."""
 
 
 @contextlib.contextmanager
@@ -557,6 +557,8 @@ def _value_word(value: Any) -> str:
         return f"module {value.__name__} {_file_digest(value.__file__) if ours and value.__file__ else ''}"
     if isinstance(value, np.ndarray):
         return f"array {value.dtype} {value.shape} {hashlib.sha256(np.ascontiguousarray(value)).hexdigest()}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"int {int(value)}"
     if isinstance(value, type) or callable(value):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
     return f"{type(value).__name__} {value!r}"

@@ -9,7 +9,10 @@ P is compared with differences of poses; Ṗ v, K̇ v are differences of P v and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -18,17 +21,18 @@ import pytest
 
 import unibody as ub
 from unibody import arena
-from unibody.arena import SlotBlock, part
+from unibody.arena import SlotBlock, SlotNumber, part
 from unibody.coordinates.maximal.system import MaximalSystem
 from unibody.coordinates.maximal.tables import MaximalTables
+from unibody.coordinates.maximal.workspace import NODE_F
 from unibody.coordinates.reduced.dynamics import evaluate_reduced
 from unibody.coordinates.reduced.system import ReducedSystem
 from unibody.coordinates.reduced.tables import ReducedTables
 from unibody.coordinates.reduced.workspace import REDUCED
 from unibody.coordinates.stages import EVALUATE_STAGE
 from unibody.coordinates.system import System, SystemAround
-from unibody.coordinates.workspace import RATE, RESIDUAL, SPEED_LIMIT, V_WB, X_WB, Y
-from unibody.kernel import Floats, Ints, kernel
+from unibody.coordinates.workspace import RATE, RESIDUAL, SPEED_LIMIT, STABILISER, V_WB, X_WB, Y
+from unibody.kernel import JIT, Device, Floats, Ints, Kernel, kernel
 from unibody.rules.base import MEMORY
 from unibody.rules.euler import roll_euler
 from unibody.solvers.penalty.dynamics import PenaltyDynamics
@@ -450,3 +454,78 @@ def test_slots_have_the_names_of_their_constants() -> None:
             assert slot.meaning and slot.arena in (arena.INTEGERS, arena.CONSTANTS, arena.WORK)
         names = [slot.name for slot in block.slots]
         assert len(set(names)) == len(names)
+
+
+# --- slots of a block are not read by another's number
+
+
+def slots_of(function: Callable[..., Any], seen: set[Any]) -> Iterator[SlotNumber]:
+    """The slots that a kernel names, and those of the kernels and devices that it calls by name."""
+    if function in seen:
+        return
+    seen.add(function)
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, SlotNumber):
+            yield value
+        elif isinstance(value, Kernel | Device):
+            yield from slots_of(value.function, seen)
+
+
+@cache
+def kernels_of_the_package() -> dict[str, Kernel | Device]:
+    for found in pkgutil.walk_packages(ub.__path__, "unibody."):
+        if not found.name.rpartition(".")[2].startswith("__"):
+            importlib.import_module(found.name)
+    modules = [module for name, module in sys.modules.items() if name.startswith("unibody.")]
+    return {
+        f"{value.function.__module__}.{name}": value
+        for module in modules for name, value in vars(module).items() if isinstance(value, Kernel | Device)
+    }  # fmt: skip
+
+
+def mixed(kernels: dict[str, Kernel | Device]) -> dict[str, set[str]]:
+    """Kernels with slots of blocks of which none has the others': siblings, whose numbers mean other arrays."""
+    out = {}
+    for name, k in kernels.items():
+        named = {slot.block for slot in slots_of(k.function, set())}
+        if not any(named <= set(block.family) for block in named) and named:
+            out[name] = {block.name for block in named}
+    return out
+
+
+@kernel
+def read_of_siblings(layout: Ints, work: Floats) -> float:
+    return part(work, layout, COUNT)[0] + part(work, layout, NODE_F)[0]
+
+
+def test_no_kernel_reads_slots_of_siblings() -> None:
+    found = kernels_of_the_package()
+    assert sum(any(True for _ in slots_of(k.function, set())) for k in found.values()) > 100
+    assert mixed(found) == {}
+    assert mixed({"wrong": read_of_siblings}) == {"wrong": {"a test's system", "maximal coordinates"}}
+
+
+@pytest.mark.parametrize(("system", "model"), CASES)
+def test_stages_of_a_system_use_its_slots_alone(system: str, model: str) -> None:
+    """What compiled loops call by address is not found by name: so every stage is held against the block of the system."""
+    here = made(system, model)
+    stages = here.stages(here.model.neutral_control()).tolist()
+    by_address = {k.address: k for k in kernels_of_the_package().values() if isinstance(k, Kernel) and k._address is not None}
+    block, checked = bodies_of(here).arenas.block, 0
+    for address in stages:
+        if address in by_address:
+            checked += 1
+            assert all(slot.block in block.family for slot in slots_of(by_address[address].function, set())), by_address[address]
+    assert checked or not JIT
+
+
+def test_settings_of_a_system_around_another_are_those_inside() -> None:
+    """Put on the outer one alone nobody would see them; those that the inner one does not know are refused."""
+    around = ImpulseReduced(model_of("loops"))
+    around.feedback_time = 0.25
+    around.prepare(0.01)
+    assert around.dynamics.feedback_time == around.feedback_time == 0.25
+    assert np.allclose(around.view(STABILISER), (2.0 / 0.25, 1.0 / 0.25**2), rtol=1e-15)  # k_v = 2/τ, k_q = 1/τ²
+    with pytest.raises(AttributeError, match="ImpulseReduced: ReducedSystem inside has no setting k_q"):
+        around.k_q = 3.0

@@ -81,5 +81,24 @@ def test_arenas_hold_what_is_given_and_nothing_else():
     assert part(made.work, made.layout, poses).size == 6 and made.view(rest).size == 0
     assert not made.view(table).flags.writeable and made.view(gain).flags.writeable
     assert "POSES                      6  (2, 3) [m]" in repr(made) and "REST" not in repr(made)
-    with pytest.raises(ModelError, match=r"slots \[4\] are not of block 'a system', which has 4"):
+    with pytest.raises(ModelError, match="slot 4: a number alone does not say of which block; use slots of 'a system'"):
         Arenas(block, {4: 1})
+
+
+def test_a_slot_of_a_sibling_block_is_refused_where_it_is_bound_and_where_it_is_read():
+    """The numbers of siblings are equal, the arrays behind them are not."""
+    shared = SlotBlock("shared")
+    common = shared.work("COMMON", "(1,)")
+    here, there = SlotBlock("here", shared), SlotBlock("there", shared)
+    mine, foreign = here.work("MINE", "(2,)"), there.work("FOREIGN", "(2,)")
+    assert mine == foreign
+    made = Arenas(here, {common: 1, mine: 2})
+    assert made.view(common).size == 1 and made.view(mine).size == 2
+    told = "slot FOREIGN is of block 'there', whose numbers mean other arrays in block 'here'; use slots of 'here' or 'shared'"
+    with pytest.raises(ModelError, match=told):
+        Arenas(here, {foreign: 2})
+    with pytest.raises(ModelError, match=told):
+        made.view(foreign)
+    # what extends a block has its slots, not the other way round
+    with pytest.raises(ModelError, match="slot MINE is of block 'here'"):
+        Arenas(shared, {common: 1}).view(mine)

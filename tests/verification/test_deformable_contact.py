@@ -320,3 +320,24 @@ def test_matter_that_is_held_hides_nothing_from_the_search():
     t, s = on_steel(0.4)
     v = np.diff(s) / np.diff(t)
     assert np.polyfit(t[9:], v[8:], 1)[0] == pytest.approx(0.1 * G * np.cos(ANGLE), rel=0.01)
+
+
+@pytest.mark.parametrize("other", ["static", "sheet"])
+def test_what_moves_as_it_is_told_does_not_pass_through_what_stands(other):
+    """A sheet of which every vertex is prescribed goes down through a ball that stands, or a sheet that is held: the step that would cross
+    fails by name; the last one ends with the sheet above."""
+    b = ub.Builder(gravity=None)
+    grid = ub.TriMesh.grid((0.3, 0.3), 0.1)
+    if other == "static":
+        b.body("below", ub.Sphere(0.1), kind="static", X_WB=ub.Pose((0, 0, -0.1)))
+    else:
+        below = b.cloth("below", grid, ub.Fabric(young=1e5, poisson=0.3, thickness=1e-3), density=200)
+        b.prescribe(below.vertices[:], None)
+    sheet = b.cloth("sheet", grid, ub.Fabric(young=1e5, poisson=0.3, thickness=1e-3), density=200, X_WB=ub.Pose((0, 0, 0.05)))
+    x = sheet.vertices.x.copy()
+    b.prescribe(sheet.vertices[:], lambda t: x - (0, 0, t))
+    b.add(ub.Contact())
+    simulation = ub.Simulation(b.build(), "barrier", dt=0.01)
+    with pytest.raises(ub.StepFailed, match="prescribed vertices of 'sheet' do not get to their places: 'below' is in the way"):
+        simulation.run(0.2)
+    assert simulation.state.t == pytest.approx(0.04)

@@ -20,7 +20,7 @@ import numpy as np
 from unibody.checks.closing import row_space
 from unibody.coordinates.instant import Instant
 from unibody.element import Kinematics
-from unibody.forces import Cable, Force
+from unibody.forces import Force
 from unibody.forces.base import Blocks, Loads
 from unibody.model.implicit_tables import is_implicit
 from unibody.solvers.stiffness import unclamped
@@ -124,7 +124,7 @@ def force_term(here: Instant, name: str, force: Force) -> Term | None:
 
 def _unclamped(force: Force, at: Kinematics) -> Force:
     """A cable as it is when taut and at rest, a motor as it is within its limit; others as they are."""
-    if isinstance(force, Cable):
+    if hasattr(force, "taut"):
         at.V[:] = 0.0
     return unclamped(force, at)
 

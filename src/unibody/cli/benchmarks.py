@@ -16,12 +16,18 @@ from unibody.errors import ModelError
 from unibody.model.model import look_up
 
 
-def folder() -> Path | None:
-    """`benchmarks/` of the checkout this package runs from, or of the current folder; None for an installed package elsewhere."""
+def checkout(part: str) -> Path | None:
+    """The source checkout that this package runs from, or the current folder, if it has a folder `part`; None for an installed package."""
     for root in (Path(unibody.__file__).resolve().parents[2], Path.cwd()):
-        if (root / "pyproject.toml").is_file() and (root / "benchmarks").is_dir():
-            return root / "benchmarks"
+        if (root / "pyproject.toml").is_file() and (root / part).is_dir():
+            return root
     return None
+
+
+def folder() -> Path | None:
+    """`benchmarks/` of the checkout."""
+    root = checkout("benchmarks")
+    return root / "benchmarks" if root is not None else None
 
 
 def found() -> dict[str, Path]:

@@ -17,7 +17,7 @@ EVERY = 1.0
 
 @command
 def warm_up(jobs: Jobs = None, as_json: Json = False) -> int:
-    """Compile every kernel once, so that no later run waits for the compiler; kernels in the cache are only read. Takes minutes at first."""
+    """Compile every kernel once, so that no later run waits for the compiler; those in the cache are only read. Takes minutes at first."""
     from unibody.cli import warming
 
     began = told = time.perf_counter()
@@ -35,5 +35,6 @@ def warm_up(jobs: Jobs = None, as_json: Json = False) -> int:
         facts = {"kernels": len(made), "compiled": len(compiled), "seconds": spent}
         show_json(facts | {"slowest": [[o.name, o.seconds] for o in sorted(compiled, key=lambda o: -o.seconds)[:10]]})
     else:
-        typer.echo(f"{len(made)} kernels are ready: {len(compiled)} compiled in {seconds(spent)}, {len(made) - len(compiled)} from the cache")
+        there = len(made) - len(compiled)
+        typer.echo(f"{len(made)} kernels are ready: {len(compiled)} compiled in {seconds(spent)}, {there} from the cache")
     return DONE

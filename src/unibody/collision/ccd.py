@@ -5,6 +5,7 @@ one and a corner of the other, n · (x₁ − x₂), moves linearly in time, and
 first has fallen to the part s of the distance that there was, nothing can have touched. There the closest points are sought again, and so
 on, until the distance itself has fallen so far, or the end is reached. Bodies that slide along each other, however near, need one plane;
 rules that count on speed alone would creep. Never more than is safe; at the cap of iterations it returns what it has, which is safe too.
+How far a stencil may go does not depend on the others, so the least of all does not depend on how many were asked that are free.
 Of things with a radius the gap counts, the distance less both radii.
 
 Of points against half-spaces that move, the height is a cubic in time (a quadratic if the normal does not turn, usually linear); it
@@ -23,6 +24,9 @@ KEEP = 0.1
 NEARLY = 1.1
 """A distance below this many times its part s has fallen to it."""
 
+FINE = 1e-6
+"""Distances below this part of the coordinates: r is then so short that r/|r| leans by more than the pieces are apart, and n is taken from
+the directions that it is perpendicular to."""
 ROUND_OFF = 1e-14
 """Distances below this part of the coordinates have no direction any more: nothing moves."""
 
@@ -52,8 +56,52 @@ def free_until(n, x, dx, y, dy, t, most, least):
 
 
 @device
+def on_plane(n, e, f):
+    """The normal of the plane of e and f, on the side of n; n itself where they are nearly parallel."""
+    c = cross(e, f)
+    size = norm3(c)
+    if size <= FINE * norm3(e) * norm3(f):
+        return on_line(n, e)
+    return scale3((1.0 if dot3(n, c) >= 0.0 else -1.0) / size, c)
+
+
+@device
+def on_line(n, e):
+    """n made perpendicular to e."""
+    c = sub3(n, scale3(dot3(n, e) / dot3(e, e), e))
+    return scale3(1.0 / norm3(c), c)
+
+
+@device
+def exact_normal(kind, n, a, b, c, d):
+    """The normal n of the closest points of a stencil, perpendicular to where they may go."""
+    if kind == 0:
+        beta = point_triangle(a, b, c, d)[0]
+        if beta[0] > 0.0 and beta[1] > 0.0 and beta[2] > 0.0:
+            return on_plane(n, sub3(c, b), sub3(d, b))
+        if beta[0] > 0.0 and beta[1] > 0.0:
+            return on_line(n, sub3(c, b))
+        if beta[0] > 0.0 and beta[2] > 0.0:
+            return on_line(n, sub3(d, b))
+        if beta[1] > 0.0 and beta[2] > 0.0:
+            return on_line(n, sub3(d, c))
+        return n
+    at = edge_edge(a, b, c, d)[0]
+    first = at[0] > 0.0 and at[0] < 1.0
+    second = at[1] > 0.0 and at[1] < 1.0
+    if first and second:
+        return on_plane(n, sub3(b, a), sub3(d, c))
+    if first:
+        return on_line(n, sub3(b, a))
+    if second:
+        return on_line(n, sub3(d, c))
+    return n
+
+
+@device
 def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
     """The largest safe t ≤ most of a stencil: kind 0 point a against triangle b c d, kind 1 edge a b against edge c d."""
+    # what all four have in common brings nothing nearer
     mean = mean4(da, db, dc, dd)
     da = sub3(da, mean)
     db = sub3(db, mean)
@@ -61,8 +109,10 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
     dd = sub3(dd, mean)
     t = 0.0
     least = -1.0
-    rough = ROUND_OFF * max(max(largest(a), largest(b)), max(largest(c), largest(d)))
+    size = max(max(largest(a), largest(b)), max(largest(c), largest(d)))
+    rough = ROUND_OFF * size
     for _ in range(cap):
+        # closest points at time t
         p = along(a, da, t)
         q = along(b, db, t)
         r = along(c, dc, t)
@@ -78,7 +128,10 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
             return t
         if t > 0.0 and distance - gap <= NEARLY * (least - gap):
             return t
+        # until when their plane keeps all differences of corners apart
         n = scale3(1.0 / distance, apart)
+        if distance < FINE * size:
+            n = exact_normal(kind, n, p, q, r, w)
         ahead = free_until(n, p, da, r, dc, t, most, least)
         ahead = free_until(n, p, da, w, dd, t, ahead, least)
         if kind == 0:
@@ -88,7 +141,7 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
             ahead = free_until(n, q, db, w, dd, t, ahead, least)
         if ahead >= most:
             return most
-        if t > 0.0 and ahead - t < 1e-9 * most:
+        if t > 0.0 and ahead - t < 1e-9 * ahead:
             return ahead
         t = ahead
     return t

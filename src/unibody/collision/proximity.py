@@ -11,9 +11,10 @@ Things have a radius (of a wire; half of the thickness that a Contact asks for):
 Nearly parallel edges are softened by m(c) = (2 − c/ε) c/ε for c = |e_a × e_b|² below ε = 10⁻³ of the squared lengths' product, without
 which the derivative of the distance jumps (Li et al. 2020).
 
-Record of a contact, 32 numbers: u_a (4), u_b (4), n (3), gap, area (times the pair's part of κ), m, m′, material edges f (4), g (4), their
-vectors Σ fₖ xₖ (3), Σ gₖ xₖ (3), the kind: which way the closest points may move, along f and g; d; and the radius of the first side. Of
-two edges f lies on the first side, g on the second; of a point and a face both lie on the second.
+Record of a contact, 33 numbers: u_a (4), u_b (4), n (3), gap, area (times the pair's part of κ), m, m′, material edges f (4), g (4), their
+vectors Σ fₖ xₖ (3), Σ gₖ xₖ (3), the kind: which way the closest points may move, along f and g; d; the radius of the first side; and which
+share of the reach the pair has, the larger of its two. Of two edges f lies on the first side, g on the second; of a point and a face both
+lie on the second.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from unibody.collision.surface import Surface
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import cross, dot3, load3, norm3, scale3, store3, sub3
 
-WIDTH = 32
-GAP, DISTANCE, RADIUS = 11, 30, 31
-"""Where a record holds the gap, the distance and the first side's radius."""
+WIDTH = 33
+GAP, DISTANCE, RADIUS, SHARE = 11, 30, 31, 32
+"""Where a record holds the gap, the distance, the first side's radius and the share of the reach."""
 FLAT, CORNER, ON_EDGE, ON_FACE, ALONG_A, ALONG_B, ALONG_BOTH = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 """Kinds: a half-space; two corners; a corner and an edge of a face (along f); a corner and a face (f and g); along the first edge only
 (f); along the second only (g); along both."""
@@ -78,7 +79,7 @@ def apart(low, high, lowest, highest, reach):
 @kernel
 def find_point_contacts(
     points: Ints, faces: Ints, patch: Ints, body: Ints, node: Ints, rigid: int, w: Floats, area: Floats, radius: Floats, part: Floats,
-    x: Floats, reach: float, touched_out: Ints, node_out: Ints, pair_out: Ints, record_out: Floats,
+    share: Floats, x: Floats, reach: float, touched_out: Ints, node_out: Ints, pair_out: Ints, record_out: Floats,
 ) -> int:  # fmt: skip
     """Contacts of points and faces nearer than `reach`; gives how many there are, room for them or not. A point has one contact with a flat
     patch, with the nearest of its faces; touched_out remembers points and patches."""
@@ -131,6 +132,7 @@ def find_point_contacts(
             record_out[at + GAP] = d - thick
             record_out[at + DISTANCE] = d
             record_out[at + RADIUS] = radius[v]
+            record_out[at + SHARE] = max(share[body[v]], share[body[i]])
             record_out[at + 12] = 0.5 * area[v] * max(part[body[v]], part[body[i]])
             record_out[at + 13] = 1.0
             # Corners that have a part in the nearest point: the first, and up to two others.
@@ -156,7 +158,7 @@ def find_point_contacts(
 @kernel
 def find_edge_contacts(
     pairs: Ints, edges: Ints, body: Ints, node: Ints, rigid: int, w: Floats, area: Floats, length: Floats, radius: Floats, part: Floats,
-    x: Floats, reach: float, first: int, node_out: Ints, pair_out: Ints, record_out: Floats,
+    share: Floats, x: Floats, reach: float, first: int, node_out: Ints, pair_out: Ints, record_out: Floats,
 ) -> int:  # fmt: skip
     """Contacts of edges and edges, as `find_point_contacts`."""
     found = first
@@ -199,6 +201,7 @@ def find_edge_contacts(
             record_out[at + GAP] = distance - thick
             record_out[at + DISTANCE] = distance
             record_out[at + RADIUS] = radius[i]
+            record_out[at + SHARE] = max(share[body[i]], share[body[l]])
             record_out[at + 12] = 0.25 * (area[e] + area[f]) * max(part[body[i]], part[body[l]])
             # m(c) and m′(c) of c = |e_a × e_b|², so that the derivative stays continuous where edges become parallel
             u = sub3(b, a)
@@ -208,9 +211,9 @@ def find_edge_contacts(
             epsilon = PARALLEL * length[e] * length[e] * length[f] * length[f]
             record_out[at + 13] = 1.0
             if size < epsilon:
-                share = size / epsilon
-                record_out[at + 13] = (2.0 - share) * share
-                record_out[at + 14] = 2.0 * (1.0 - share) / epsilon
+                aslant = size / epsilon
+                record_out[at + 13] = (2.0 - aslant) * aslant
+                record_out[at + 14] = 2.0 * (1.0 - aslant) / epsilon
             add_edge(i, j, 0, 1, w, x, rigid, at + 15, at + 23, record_out)
             add_edge(l, m, 0, 1, w, x, rigid, at + 19, at + 26, record_out)
             # the closest point moves along an edge only where it is not an end of it
@@ -229,8 +232,8 @@ def find_edge_contacts(
 @kernel
 def find_plane_contacts(
     pairs: Ints, plane_body: Ints, point: Floats, normal: Floats, body: Ints, node: Ints, rigid: int, w: Floats, area: Floats,
-    radius: Floats, plane_radius: float, part: Floats, Q: Floats, x: Floats, reach: float, first: int, node_out: Ints, pair_out: Ints,
-    record_out: Floats,
+    radius: Floats, plane_radius: float, part: Floats, share: Floats, Q: Floats, x: Floats, reach: float, first: int, node_out: Ints,
+    pair_out: Ints, record_out: Floats,
 ) -> int:  # fmt: skip
     """Contacts of points and half-spaces, as `find_point_contacts`; bodies with half-spaces are rigid."""
     found = first
@@ -260,6 +263,7 @@ def find_plane_contacts(
             record_out[at + GAP] = height - thick
             record_out[at + DISTANCE] = height
             record_out[at + RADIUS] = radius[v]
+            record_out[at + SHARE] = max(share[body[v]], share[on])
             record_out[at + 12] = area[v] * max(part[body[v]], part[on])
             record_out[at + 13] = 1.0
             record_out[at + 29] = FLAT
@@ -275,7 +279,7 @@ def find_plane_contacts(
 
 @dataclass(frozen=True)
 class ContactSet:
-    """n contacts: bodies, or free meshes behind them, (n, 2), and records (n, 32); `free_nodes` (n, 8) where there are free vertices."""
+    """n contacts: bodies, or free meshes behind them, (n, 2), and records (n, 33); `free_nodes` (n, 8) where there are free vertices."""
 
     pair: np.ndarray
     record: np.ndarray
@@ -347,9 +351,12 @@ class Proximity:
         touched, node, pair = (np.zeros(k * count, np.int64) for k in (2, 8 if free else 0, 2))
         return touched, node, pair, np.zeros(WIDTH * count)
 
-    def contacts(self, candidates: Candidates, Q: np.ndarray, x: np.ndarray, reach: float, part: np.ndarray) -> ContactSet:
+    def contacts(
+        self, candidates: Candidates, Q: np.ndarray, x: np.ndarray, reach: float, part: np.ndarray, share: np.ndarray | None = None
+    ) -> ContactSet:  # fmt: skip
         """All gaps below `reach` among the candidates; Q control points (bodies, 4, 3), or flat with free vertices behind; x (V, 3); `part`
-        (bodies and free meshes,) of κ that each asks for."""
+        (bodies and free meshes,) of κ that each asks for, `share` of the reach (all of it, unless given)."""
+        share = np.ones(len(part)) if share is None else share
         s, flat, Q = self._surface, np.ascontiguousarray(x).ravel(), np.ascontiguousarray(Q, dtype=float)
         points, edges, planes = candidates.points.ravel(), candidates.edges.ravel(), candidates.planes.ravel()
         point, normal = (np.ascontiguousarray(a).ravel() for a in s.planes(Q))
@@ -357,14 +364,15 @@ class Proximity:
         while True:
             touched, node, pair, record = self._room
             n = find_point_contacts(
-                points, self._faces, s.patch, *on, s.vertex_area, s.radius, part, flat, reach, touched, node, pair, record
-            )
+                points, self._faces, s.patch, *on, s.vertex_area, s.radius, part, share, flat, reach, touched, node, pair,
+                record,
+            )  # fmt: skip
             n = find_edge_contacts(
-                edges, self._edges, *on, s.edge_area, self._length, s.radius, part, flat, reach, n, node, pair, record
+                edges, self._edges, *on, s.edge_area, self._length, s.radius, part, share, flat, reach, n, node, pair, record
             )
             n = find_plane_contacts(
-                planes, s.plane_body, point, normal, *on, s.vertex_area, s.radius, s.plane_radius, part, Q.ravel(), flat, reach, n, node,
-                pair, record,
+                planes, s.plane_body, point, normal, *on, s.vertex_area, s.radius, s.plane_radius, part, share, Q.ravel(), flat, reach, n,
+                node, pair, record,
             )  # fmt: skip
             if n * WIDTH <= record.size:
                 nodes = node[: 8 * n].reshape(-1, 8).copy() if node.size else None

@@ -3,7 +3,8 @@
     B(d) = κ A d̂ b(d/d̂),   b(ξ) = −(ξ − 1)² ln ξ  for ξ < 1, else 0
 
 κ is a pressure [Pa], A the contact's share of the surface [m²], d̂ the distance at which it begins [m]: the layer of an elastic
-material that a body wears. b is twice continuously differentiable at 1 and grows beyond all bounds at 0.
+material that a body wears. A pair may have a share of d̂ only: its barrier is that of a smaller d̂. b is twice continuously differentiable
+at 1 and grows beyond all bounds at 0.
 
 In affine coordinates the gradient of a contact is B′ u ⊗ n per body. Of its second derivative the blocks here are B″ (u ⊗ n)(u ⊗ n)ᵀ, which
 is positive, and for softened edges B m′ times the positive part of the second derivative of c; the rest is in `curvature`.
@@ -17,7 +18,7 @@ from math import log
 
 import numpy as np
 
-from unibody.collision.proximity import WIDTH, ContactSet
+from unibody.collision.proximity import SHARE, WIDTH, ContactSet
 from unibody.contact.stencil_blocks import add_distance_blocks, add_stencil_blocks, outer3, scaled
 from unibody.kernel import device
 from unibody.spatial.devices import cross, dot3, load3
@@ -50,6 +51,7 @@ def barrier_terms(xi):
 @device
 def contact_energy(record, k, kappa, reach):
     """B of contact k [J]; infinite where its distance is not positive."""
+    reach *= record[WIDTH * k + SHARE]
     xi = record[WIDTH * k + 11] / reach
     if xi <= 0.0:
         return np.inf
@@ -77,6 +79,7 @@ def add_gradient(f, u, at, g, body, gradient_out):
 def add_contact_gradient(a, b, record, k, kappa, reach, factor, gradient_out):
     """gradient (12 numbers per body) += factor ∂B/∂Q of contact k, between bodies a and b."""
     at = WIDTH * k
+    reach *= record[at + SHARE]
     xi = record[at + 11] / reach
     if xi >= 1.0:
         return
@@ -99,6 +102,7 @@ def add_positive_blocks(a, b, place, record, k, kappa, reach, factor, own_out, b
     """own (bodies × 144) and between (pairs × 144, at `place`; < 0: transposed, −1 − place) += factor × positive ∂²B/∂Q² of contact k,
     between bodies a and b."""
     at = WIDTH * k
+    reach *= record[at + SHARE]
     xi = record[at + 11] / reach
     if xi >= 1.0:
         return
@@ -136,4 +140,4 @@ def contact_change(a, b, record, k, p):
 def contact_forces(contacts: ContactSet, kappa: float, reach: float) -> np.ndarray:
     """(n,) −B′: how hard each contact presses [N]."""
     area, distance = contacts.record[:, 12] * contacts.record[:, 13], contacts.record[:, 11]
-    return -kappa * area * barrier(distance / reach)[1]
+    return -kappa * area * barrier(distance / (reach * contacts.record[:, SHARE]))[1]

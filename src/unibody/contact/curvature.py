@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from unibody.collision.proximity import ALONG_A, ALONG_B, ALONG_BOTH, CORNER, FLAT, ON_EDGE, ON_FACE, WIDTH
+from unibody.collision.proximity import ALONG_A, ALONG_B, ALONG_BOTH, CORNER, FLAT, ON_EDGE, ON_FACE, SHARE, WIDTH
 from unibody.contact.barrier import across, barrier_terms
 from unibody.contact.stencil_blocks import add_distance_blocks, add_stencil_blocks, outer3, scaled, sum3
 from unibody.kernel import device
@@ -33,6 +33,7 @@ def inverse2(e, f):
 def add_exact_contact_blocks(a, b, place, record, k, kappa, reach, factor, own_out, between_out):
     """As `add_positive_blocks`, exact."""
     at = WIDTH * k
+    reach *= record[at + SHARE]
     xi = record[at + 11] / reach
     if xi >= 1.0:
         return
@@ -109,6 +110,7 @@ def add_curvature_contact_blocks(a, b, place, record, k, kappa, reach, factor, o
     scaled to equal lengths, which is its positive part; a = u ⊗ Σ Tₖₗ eₖ, b = vₗ ⊗ n, κ = |B′|; and
     |B′| d Σ Tₖₗ (vₖ ⊗ n)(vₗ ⊗ n)ᵀ as it is."""
     at = WIDTH * k
+    reach *= record[at + SHARE]
     xi = record[at + 11] / reach
     kind = record[at + 29]
     if xi >= 1.0 or kind == FLAT or kind == CORNER:

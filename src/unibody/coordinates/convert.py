@@ -14,7 +14,8 @@ from unibody.spatial.pose import Pose, adjoint, vector_from_rotation
 
 
 def poses_and_twists(model: Model, state: State) -> tuple[list[Pose], list[np.ndarray]]:
-    """X_WB and V_WB_B of every body in a state of any coordinates; free vertices of deformables stand behind the bodies of affine ones."""
+    """X_WB and V_WB_B of every body in a state of any coordinates; free vertices of deformables stand behind the bodies of affine ones,
+    and may stand behind the joints of reduced ones."""
     if state.coordinates == "reduced":
         return _from_reduced(model, state)
     moving = [i for i, b in enumerate(model.bodies) if b.kind == "dynamic"]
@@ -86,13 +87,22 @@ def check_size(state: State, nq: int, nv: int) -> None:
         raise ModelError(f"state with {shapes}: this model has {nq} and {nv} in {state.coordinates} coordinates")
 
 
+def check_reduced(model: Model, state: State) -> None:
+    """Refuse a reduced state of another model: of all joints of the tree, with the free vertices behind them or without."""
+    more = 3 * len(model.free_vertices)
+    if not more or state.q.shape != (model.nq + more,):
+        check_size(state, model.nq, model.nv)
+    else:
+        check_size(state, model.nq + more, model.nv + more)
+
+
 def _from_reduced(model: Model, state: State) -> tuple[list[Pose], list[np.ndarray]]:
     from dataclasses import replace
 
     from unibody.coordinates.signals import drive
     from unibody.model.model import start_poses, start_twists
 
-    check_size(state, model.nq, model.nv)
+    check_reduced(model, state)
     bodies = []
     for body in model.bodies:
         if body.kind == "kinematic":
@@ -110,8 +120,8 @@ def _from_reduced(model: Model, state: State) -> tuple[list[Pose], list[np.ndarr
 def to_reduced(model: Model, state: State) -> tuple[np.ndarray, np.ndarray]:
     """q and v of the tree joints that fit a state best."""
     if state.coordinates == "reduced":
-        check_size(state, model.nq, model.nv)
-        return np.array(state.q), np.array(state.v)
+        check_reduced(model, state)
+        return np.array(state.q[: model.nq]), np.array(state.v[: model.nv])
     tree = {k for k, j in enumerate(model.joints) if not j.loop}
     q, v = joint_coordinates(model, state, *poses_and_twists(model, state), tree)
     return q[: model.nq], v[: model.nv]
@@ -123,7 +133,7 @@ def joint_coordinates(
     """q and v of all joints, of which those named fit poses and twists best: the others as they start. A reduced state knows its own."""
     q, v = model.start_q(), model.start_v()
     if state.coordinates == "reduced":
-        q[: model.nq], v[: model.nv] = state.q, state.v
+        q[: model.nq], v[: model.nv] = state.q[: model.nq], state.v[: model.nv]
     for k in joints:
         j = model.joints[k]
         if state.coordinates == "reduced" and not j.loop:

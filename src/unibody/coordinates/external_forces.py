@@ -14,9 +14,10 @@ from unibody.spatial.devices import load3, load9, rotate_back
 @kernel
 def load_forces(
     classes: Ints, index: Ints, parameters: Floats, limit: Floats, signals: Floats, X: Floats, V: Floats, q: Floats, v: Floats,
-    control: Floats, F_out: Floats, effort_out: Floats, ledger_out: Floats, right_out: Floats,
+    control: Floats, bodies: int, F_out: Floats, effort_out: Floats, ledger_out: Floats, right_out: Floats,
 ) -> None:  # fmt: skip
-    """F (6 a body, body axes at its origin) and the total effort of every joint velocity, from forces and control.
+    """F (6 a body, body axes at its origin) and the total effort of every joint velocity, from forces and control; `bodies` of those at
+    X are the model's, on which control acts: points of deformables stand behind them.
 
     Efforts of actuators and of `control` are summed, clamped to the joints' limits, and added to the passive ones.
     """
@@ -37,7 +38,7 @@ def load_forces(
         drive = min(max(effort_out[n + j], -limit[j]), limit[j])
         right_out[j] = effort_out[j] + drive
         ledger_out[MOTOR_POWER] += drive * v[j]
-    for i in range(1, X.size // 12):
+    for i in range(1, bodies):
         idle = True
         for m in range(n + 6 * i, n + 6 * i + 6):
             idle = idle and control[m] == 0.0

@@ -33,7 +33,7 @@ class Touching:
     gaps: np.ndarray
     """(n,) [m]"""
     normal_forces: np.ndarray
-    """(n,) [N], ≥ 0."""
+    """(n,) [N], ≥ 0 but for damped contacts that part."""
     friction: np.ndarray
     """(n, 3) [N], across the normal."""
     sliding: np.ndarray
@@ -145,6 +145,8 @@ class Observation:
     """(vertices, 3) the forces with which what holds vertices acts on them [N]: attachments and prescribed motions; 0 on free ones."""
     vertex_contacts: np.ndarray | None = None
     """(vertices, 3) the forces of contacts and their friction on vertices [N]."""
+    drive_work: float | None = None
+    """What kinematic bodies and prescribed vertices have done so far [J]; None where no book is kept."""
     distance: float = float("inf")
     """The least gap between bodies that are near each other [m]."""
 

@@ -160,8 +160,25 @@ class TabledSystem(HoldsAddresses):
 D = TypeVar("D", bound=Dynamics)
 
 
+class SettingInside:
+    """A setting of the system inside, read and written there: put on the outer one alone, nobody would see it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, outer: Any, owner: type | None = None) -> Any:
+        return self if outer is None else getattr(outer.dynamics, self.name)
+
+    def __set__(self, outer: Any, value: Any) -> None:
+        if not hasattr(outer.dynamics, self.name):
+            raise AttributeError(f"{type(outer).__name__}: {type(outer.dynamics).__name__} inside has no setting {self.name}")
+        setattr(outer.dynamics, self.name, value)
+
+
 class SystemAround(HoldsAddresses, Generic[D]):
     """A system that has another, `dynamics`: the same arrays, coordinates and rows. What it does otherwise it says itself."""
+
+    feedback_time, momenta, k_v, k_q = SettingInside(), SettingInside(), SettingInside(), SettingInside()
 
     def __init__(self, dynamics: D):
         self.dynamics = dynamics

@@ -13,6 +13,8 @@ A segment without length has no direction and adds nothing. Implicit terms are t
 e_i = w_{i−1} − w_i; projected, e_i and turns are left out, and with them what they would cancel between two points of one body. A slack
 string has none.
 
+What runs over wheels, slides with friction or is wound up is a `PulleyCable` once its model is built (`cable_start`).
+
 Tables: `index` per cable: number of points n, n bodies. `parameters` per cable: k, c, L₀, then n points of 3.
 """
 
@@ -28,6 +30,7 @@ import numpy as np
 from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number, point_of
 from unibody.errors import ModelError
 from unibody.forces.base import Blocks, Force, Loads, add_point_force, point_position, point_velocity
+from unibody.forces.cable_start import started_cable
 from unibody.forces.implicit import (
     add_across,
     add_column,
@@ -39,6 +42,7 @@ from unibody.forces.implicit import (
     times_twist,
 )
 from unibody.forces.points import point_damping, point_stiffness
+from unibody.forces.pulley import Pulley
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import dot3, load3, load6, norm3, scale3, sub3
 
@@ -46,6 +50,8 @@ __all__ = ["Cable"]
 
 SHORTEST = 1e-12
 """Below this length [m] a segment has no direction."""
+SLIP_SPEED = 1e-3
+"""[m/s]"""
 
 
 @device
@@ -204,6 +210,10 @@ class Course(NamedTuple):
 class Cable(Force):
     """`points` (two or more), `stiffness` of the whole string [N/m], `damping` [N s/m], `rest_length` [m] (None: the length at the start).
 
+    Among the points may stand `Pulley`s, over whose radius the cable runs. `friction`: μ on those that say nothing else; `slip_speed`
+    [m/s]: below a few of it a cable that sticks creeps. `winch`: what has been paid out at the first point beyond the rest length [m], a
+    function of time or a `Table`; below 0 where it hauls in.
+
     >>> from unibody.element import Point
     >>> Cable([Point("a"), Point("world", (0, 0, 1)), Point("b")], stiffness=1e3).bodies()
     ['a', 'world', 'b']
@@ -213,6 +223,9 @@ class Cable(Force):
     stiffness: float = 0.0
     damping: float = 0.0
     rest_length: float | None = None
+    friction: float = 0.0
+    winch: Any = None
+    slip_speed: float = SLIP_SPEED
 
     add_kernel = add_cables
     implicit_kernel = add_implicit_cables
@@ -220,7 +233,7 @@ class Cable(Force):
     def __post_init__(self) -> None:
         if isinstance(self.points, Point) or not isinstance(self.points, Sequence):
             raise ModelError(f"Cable: points {self.points!r} is not a list; give two or more, such as [a.at(0, 0, 0), b.at(0, 0, 1)]")
-        points = tuple(point_of(p, "Cable points") for p in self.points)
+        points = tuple(p if isinstance(p, Pulley) else point_of(p, "Cable points") for p in self.points)
         if len(points) < 2:
             raise ModelError(f"Cable: {len(points)} points; give at least two")
         object.__setattr__(self, "points", points)
@@ -228,15 +241,24 @@ class Cable(Force):
         object.__setattr__(self, "damping", number(self.damping, "Cable damping", minimum=0.0))
         if self.rest_length is not None:
             object.__setattr__(self, "rest_length", number(self.rest_length, "Cable rest_length", minimum=0.0))
+        object.__setattr__(self, "friction", number(self.friction, "Cable friction", minimum=0.0))
+        object.__setattr__(self, "slip_speed", number(self.slip_speed, "Cable slip_speed", positive=True))
+        if self.winch is not None and not callable(self.winch):
+            raise ModelError(f"Cable winch {self.winch!r} is no function of time; give one, or a Table; a fixed length is rest_length")
+        if self.friction > 0.0 and not any(isinstance(p, Pulley) for p in points):
+            raise ModelError(f"Cable friction {self.friction:g} without a Pulley: points have none; put a Pulley in their place")
 
     def bodies(self) -> list[str]:
-        return list(dict.fromkeys(p.body for p in self.points))
+        return list(dict.fromkeys(p.body if isinstance(p, Point) else p.center.body for p in self.points))
 
     def pairs(self) -> list[tuple[str, str]]:
         """One for each pair of points on different bodies; a pair of bodies may come more than once."""
         return [(p.body, r.body) for p, r in combinations(self.points, 2) if p.body != r.body]
 
-    def started(self, packing: Packing, name: str) -> Cable:
+    def started(self, packing: Packing, name: str) -> Force:
+        if self.winch is not None or any(isinstance(p, Pulley) for p in self.points):
+            law = (self.stiffness, self.damping, self.rest_length, self.friction, self.slip_speed, self.winch)
+            return started_cable(self.points, *law, packing, name)
         if self.rest_length is not None:
             return self
         x = np.array([packing.start_position(p) for p in self.points])
@@ -246,6 +268,10 @@ class Cable(Force):
         index = [len(self.points), *(packing.body(p.body) for p in self.points)]
         rest = 0.0 if self.rest_length is None else self.rest_length
         return index, [self.stiffness, self.damping, rest, *(x for p in self.points for x in p.p)]
+
+    def taut(self, at: Kinematics) -> Cable:
+        """Never slack at this instant: with a rest length below the length that it has."""
+        return replace(self, rest_length=min(self.rest_length or 0.0, self._course(at).lengths.sum() * (1.0 - 1e-9)))
 
     def tension(self, length: np.ndarray, rate: np.ndarray) -> np.ndarray:
         """T ≥ 0 [N] at whole lengths [m] and their rates [m/s]; takes arrays, in its fields too."""

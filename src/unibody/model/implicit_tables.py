@@ -37,8 +37,8 @@ class ImplicitTables:
     """Force classes for `AddImplicit`, without the forces named in `explicit`.
 
     `couplings`, m×2: the bodies (a, b) of every place. Elements on the same two bodies, in the same order, share a place. First come
-    `reserved` pairs, then those of two moving bodies, `moving` of them in all; behind them pairs with a body that is welded to the
-    ground, whose weld feels what the other does.
+    pairs of two moving bodies, those `reserved` before the others, `moving` of them in all; behind them, up to `of_bodies`, pairs with a
+    body that is welded to the ground, whose weld feels what the other does; last those with points of deformables.
     `joint_velocities`: those whose diagonal may be touched.
     """
 
@@ -58,7 +58,8 @@ class ImplicitTables:
         self.python_classes = [c.__name__ for c in groups if c.implicit_kernel is None]
         shared = _pairs(model, [force for members in groups.values() for _, force in members], reserved)
         moving = moving_bodies(model)
-        self.moving = sum(a in moving and b in moving for a, b in shared)
+        self.of_bodies = sum(max(pair) < model.n_bodies for pair in shared)
+        self.moving = sum(a in moving and b in moving for a, b in list(shared)[: self.of_bodies])
         # tables of all instances: per class an address and where its integers, parameters and places stand
         classes: list[int] = []
         index: list[int] = []
@@ -111,13 +112,16 @@ def takes_part(model: Model, i: int) -> bool:
 
 
 def _pairs(model: Model, forces: Sequence[Force], reserved: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """The place of every pair of dynamic bodies that some force couples, moving ones first."""
+    """The place of every pair of dynamic bodies that some force couples, or that is reserved, moving ones first; then with points of
+    deformables."""
     moving = moving_bodies(model)
     found = [tuple(model.body(name) for name in pair) for force in forces for pair in force.pairs()]
-    apart = [(a, b) for a, b in found if a != b and all(takes_part(model, x) for x in (a, b))]
-    free = [p for p in apart if p[0] in moving and p[1] in moving]
-    held = [p for p in apart if (p[0] in moving) != (p[1] in moving)]
-    return {pair: place for place, pair in enumerate(dict.fromkeys([*reserved, *free, *held]))}
+    apart = [*reserved, *((a, b) for a, b in found if a != b and all(takes_part(model, x) for x in (a, b)))]
+    of_bodies = [p for p in apart if max(p) < model.n_bodies]
+    free = [p for p in of_bodies if p[0] in moving and p[1] in moving]
+    held = [p for p in of_bodies if (p[0] in moving) != (p[1] in moving)]
+    points = [p for p in apart if max(p) >= model.n_bodies]
+    return {pair: place for place, pair in enumerate(dict.fromkeys([*free, *held, *points]))}
 
 
 def _places(model: Model, force: Force, shared: dict[tuple[int, int], int]) -> list[int]:

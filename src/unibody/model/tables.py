@@ -181,6 +181,10 @@ class Names:
     def joint(self, name: str) -> JointInfo:
         return self._model.joint(name)
 
+    def joint_above(self, body: str) -> JointInfo | None:
+        i = self._model.body(body)
+        return self._model.joints[i - 1] if 0 < i < self._model.n_bodies else None
+
     def signal(self, value: Any, what: str) -> int:
         return self.signal_vector(value, 1, what)
 

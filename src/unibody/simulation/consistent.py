@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from unibody.coordinates.assembly.assemble import CLOSED, SETTLED, Assembler, Assembly, Impossible, instant_at
+from unibody.coordinates.carried_vertices import carried_vertices
 from unibody.errors import ModelError
 from unibody.model import Model, State
 from unibody.solvers import Bound
@@ -32,7 +33,10 @@ def begin(bound: Bound, state: State | None, assemble: bool = True) -> tuple[Sta
     runs models begins here. `assemble=False`: as it is given."""
     with bound.turn:
         made, lines = consistent(bound, state) if assemble else (state, ())
-        return *bound.start(made), lines
+        begun = bound.start(made)
+        if bound.model.deformables and (made is None or made.coordinates != "affine"):
+            lines = (*lines, *carried_vertices(bound.model, made)[2])
+        return *begun, lines
 
 
 def consistent(bound: Bound, state: State | None) -> tuple[State | None, tuple[str, ...]]:

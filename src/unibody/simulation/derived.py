@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from unibody.element import Point
+from unibody.element import Kinematics, Point
 from unibody.errors import ModelError
 from unibody.model.model import look_up
+from unibody.model.tables import Names
 from unibody.spatial.pose import rotation_from_quaternion
 
 
@@ -34,14 +35,18 @@ def momenta(recording: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     centres = places[..., :3] + arm
     p, L, moment, mass = linear.sum(axis=1), (np.cross(centres, linear) + spin).sum(axis=1), (m * centres).sum(axis=1), float(m.sum())
     for d in model.deformables:
-        x, own = recording.vertices(d.name), d.mass[:, None] * recording.velocities(d.name)
+        x, own = (recording._of_vertices(d.every, what) for what in ("vertices", "vertex_velocities"))
+        own = d.momenta(own)
         p, L, moment, mass = p + own.sum(axis=1), L + np.cross(x, own).sum(axis=1), moment + d.mass @ x, mass + float(d.mass.sum())
     return p, L, moment / mass if mass > 0.0 else np.full((rows, 3), np.nan)
 
 
 def tension(recording: Any, name: str) -> np.ndarray:
-    """(T,) of a spring or cable [N], by its name: what pulls its points together; below 0 where a spring pushes."""
+    """(T,) of a spring or cable [N], by its name: what pulls its points together; below 0 where a spring pushes. (T, spans) of a cable
+    whose wheels rub or grip, so that its spans differ."""
     force = look_up(name, dict(recording.model.forces), "force")
+    if hasattr(force, "tensions"):
+        return _course_tensions(recording, force)
     if not hasattr(force, "tension"):
         raise ModelError(f"tension of '{name}': {type(force).__name__} has none; ask for a SpringDamper or a Cable")
     points: tuple[Point, ...] = force.points if hasattr(force, "points") else (force.a, force.b)
@@ -52,6 +57,22 @@ def tension(recording: Any, name: str) -> np.ndarray:
     along = np.divide(segments, lengths[..., None], out=np.zeros_like(segments), where=lengths[..., None] > 0.0)
     rates = np.einsum("tsi,tsi->ts", along, np.diff(velocity, axis=1))
     return force.tension(lengths.sum(axis=1), rates.sum(axis=1))
+
+
+def _course_tensions(recording: Any, force: Any) -> np.ndarray:
+    """Of a cable over wheels, span by span where one tension does not rule all along."""
+    model, rows = recording.model, []
+    for o in recording.observations:
+        R, p = np.array([rotation_from_quaternion(wxyz) for wxyz in o.poses[:, 3:]]), o.poses[:, :3]
+        V = np.einsum("nji,nkj->nki", R, o.twists.reshape(-1, 2, 3)).reshape(-1, 6)
+        X = np.concatenate([R.reshape(-1, 9), p], axis=1)
+        for held in model.vertex_points:
+            X = np.concatenate([X, [[*np.eye(3).ravel(), *(held.weights @ o.vertices[held.vertices])]]])
+            V = np.concatenate([V, [[0.0, 0.0, 0.0, *(held.weights @ o.vertex_velocities[held.vertices])]]])
+        none = np.zeros(0)
+        rows.append(force.tensions(Kinematics(o.time, X, V, o.joint_q, o.joint_v, none, none, Names(model))))
+    out = np.array(rows).reshape(len(rows), -1)
+    return out if force.several_tensions else out[:, 0]
 
 
 def _moved(recording: Any, point: Point) -> tuple[np.ndarray, np.ndarray]:
@@ -86,8 +107,9 @@ def table(recording: Any) -> dict[str, np.ndarray]:
         if not j.implicit:
             out |= dict(zip(_of(j.name, "tx ty tz fx fy fz"), recording.reaction(j.name).T, strict=True))
     for name, force in model.forces:
-        if hasattr(force, "tension"):
-            out[f"{name}.tension"] = tension(recording, name)
+        if hasattr(force, "tension") or hasattr(force, "tensions"):
+            pull = tension(recording, name)
+            out |= {f"{name}.tension": pull} if pull.ndim == 1 else {f"{name}.tension{k}": x for k, x in enumerate(pull.T)}
     seen = [o.contacts for o in recording.observations]
     if seen and all(c is not None for c in seen) and any(len(c) for c in seen):
         out["contacts"] = np.array([len(c) for c in seen], float)

@@ -30,6 +30,7 @@ from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.whole_file import whole_file, whole_text
 from unibody.solvers import Bound, Report
 from unibody.spatial.pose import rotation_from_quaternion, vector
+from unibody.spatial.rod_frames import frames, twists
 
 
 class Energies:
@@ -42,6 +43,20 @@ class Energies:
         self.elastic = np.array([o.elastic for o in observations])
         work = np.array([o.work for o in observations]).reshape(-1, 3)
         self.damper_work, self.motor_work, self.applied_work = work[:, 0], work[:, 1], work[:, 2]
+        self._driven = [o.drive_work for o in observations]
+
+    @property
+    def drive_work(self) -> np.ndarray:
+        """Of kinematic bodies and prescribed vertices, booked by solver 'barrier'."""
+        if any(w is None for w in self._driven):
+            raise ModelError("drive_work: this solver keeps no book of what driven bodies do; run the scene with solver 'barrier'")
+        return np.array(self._driven, float)
+
+    @property
+    def work(self) -> np.ndarray:
+        """All that is booked: of dampers (negative), motors, applied wrenches, and of what is driven, where that is booked."""
+        driven = self.drive_work if all(w is not None for w in self._driven) else 0.0
+        return self.damper_work + self.motor_work + self.applied_work + driven
 
     @property
     def potential(self) -> np.ndarray:
@@ -195,7 +210,7 @@ class Recording:
     @cached_property
     def energy(self) -> Energies:
         """`kinetic`, `gravity`, `springs`, `elastic` (of deformables), `potential`, `total`, `damper_work`, `motor_work`,
-        `applied_work`."""
+        `applied_work`, `drive_work`, `work`."""
         return Energies(self.observations)
 
     def joint(self, name: Any) -> np.ndarray:
@@ -238,7 +253,8 @@ class Recording:
         """(T, n, 3) world positions of the vertices of a deformable, or of the shapes of a body."""
         if (name := name_of(body, "body")) in self.model._deformable_index:
             return self._of_vertices(self.model.deformable(name).vertices, "vertices")
-        info = self.model.bodies[look_up(name, {**self.model._body_index, **self.model._deformable_index}, "body or deformable")]
+        look_up(name, {**self.model._body_index, **self.model._deformable_index}, "body or deformable")
+        info = self.model.bodies[self._body(name)]
         if not info.shapes:
             raise ModelError(f"body '{info.name}' has no shape, so it has no vertices; give it one or use rec.point")
         return self._points(body, np.concatenate([p.triangles()[0] for p in info.shapes]))
@@ -263,6 +279,23 @@ class Recording:
         an edge."""
         info = self.model.deformable(deformable)
         return principal_strains(info.mesh, self.vertices(info.name))
+
+    def rod_frames(self, rod: Any) -> np.ndarray:
+        """(T, k, 3, 3) material frames of the edges of a rod that resists twist: columns along it, to its director, and across both."""
+        return frames(*self._framed(rod))
+
+    def rod_twist(self, rod: Any) -> np.ndarray:
+        """(T, m) by how much the edges at each inner point of a rod are turned about it against each other [rad]; of a closed rod at all
+        points, the first one last."""
+        return twists(*self._framed(rod))
+
+    def _framed(self, rod: Any) -> tuple[np.ndarray, np.ndarray, bool]:
+        """(T, n, 3) points and (T, k, 3) directors of a rod, and whether it is closed."""
+        info = self.model.deformable(rod)
+        if not getattr(info.mesh, "directors", False):
+            raise ModelError(f"'{info.name}' has no material frames; a rod of RodMaterial(twist=True) has")
+        x = self._of_vertices(info.every, "vertices")
+        return x[:, : info.mesh.points], x[:, info.mesh.points :], info.mesh.closed
 
     def contact_forces(self, deformable: Any) -> np.ndarray:
         """(T, n, 3) the forces of contacts and their friction on the vertices of a deformable, world axes [N]."""
@@ -316,7 +349,8 @@ class Recording:
         return self._momenta[2]
 
     def tension(self, name: str) -> np.ndarray:
-        """(T,) of a SpringDamper or a Cable, by its name [N]; below 0 where a spring pushes."""
+        """(T,) of a SpringDamper or a Cable, by its name [N]; below 0 where a spring pushes. (T, spans) of a Cable over pulleys with
+        friction or grip, one column for each pair of neighbours among its `points`."""
         return derived.tension(self, name)
 
     def joint_friction(self, element: str) -> JointRubs:
@@ -349,6 +383,9 @@ class Recording:
     @property
     def impacts(self) -> list[Impact]:
         """Impacts of the recorded steps in order of time; run with every=1 (the default) to have them all."""
+        if not self.solver.impacts:
+            remedy = "ask for rec.contacts, or run the scene with solver 'complementarity' or 'impulse'"
+            raise ModelError(f"impacts: solver '{self.solver.name}' has none: what meets is slowed down over several steps; {remedy}")
         times, names = self.t, self._touching_names
         return [
             Impact(
@@ -480,6 +517,10 @@ class Recording:
     def to_vtu(self, path: str | Path, *, fps: float | None = None) -> Path:
         """A series of .vtu files for ParaView, with the .pvd file that lists them; of a folder, the .pvd file in it has its name."""
         return _view("vtu").write_vtu(self, path, fps=fps)
+
+    def to_usda(self, path: str | Path, *, fps: float | None = None) -> Path:
+        """USD as text with time samples: bodies, springs and cables, vertices of deformables."""
+        return _view("usda").write_usda(self, path, fps=fps)
 
     def plot(self, *what: str, path: str | Path | None = None, title: str | None = None) -> Any:
         """Draw series over time, `rec.plot("energy", "q:elbow", "reaction:elbow")`; without a path the figure is returned."""

@@ -22,7 +22,7 @@ from math import sqrt
 import numpy as np
 
 from unibody.element import Kinematics
-from unibody.forces import Cable, DryFriction, Force, Motor
+from unibody.forces import DryFriction, Force, Motor
 from unibody.model import Model
 from unibody.model.implicit_tables import ElementMatrix, is_implicit
 from unibody.model.model import start_poses, start_twists
@@ -109,10 +109,8 @@ def unclamped(force: Force, at: Kinematics) -> Force:
     """A cable as it is when taut, a motor as it is within its limit; others as they are."""
     if isinstance(force, Motor):
         return replace(force, limit=float("inf"))
-    if isinstance(force, Cable):
-        length = float(np.linalg.norm(np.diff([at.position(p) for p in force.points], axis=0), axis=1).sum())
-        return replace(force, rest_length=min(force.rest_length or 0.0, length * (1.0 - 1e-9)))
-    return force
+    taut = getattr(force, "taut", None)
+    return force if taut is None else taut(at)
 
 
 def _with_blocks(model: Model, solver: str = "") -> list[tuple[str, Force]]:

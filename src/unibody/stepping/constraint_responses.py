@@ -1,22 +1,24 @@
-"""The rows of loops and constraint elements on islands of velocities: C̈ of the free motion, J, and Y = M⁻¹ Jᵀ."""
+"""The rows of loops and constraint elements on islands of velocities: C̈ of the free motion, J, and Y = M⁻¹ Jᵀ; and what impulses along
+them, beside wrenches on bodies, do to a tree."""
 
 from __future__ import annotations
 
-from unibody.algebra.block.sym6 import offset
-from unibody.algebra.tree.aba import ROW, A, dot6, fill_shifts
+from unibody.algebra.block.sym6 import dot6, offset
+from unibody.algebra.tree.aba import ROW, A, fill_shifts
+from unibody.algebra.tree.factor import solve_tree
 from unibody.arena import part
 from unibody.coordinates.loop_closure import fill_reference
 from unibody.coordinates.reduced.kinematics import place_entries
-from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS, SHIFT, X_SOLVED
+from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS, SHIFT, SIDE, X_SOLVED
+from unibody.kernel import Floats, Ints, kernel
+from unibody.spatial.devices import add3, cross, load3, load6, load9, rotate_back, store3
 from unibody.stepping.island_inverses import body_numbers, invert_islands, respond_one
-from unibody.stepping.island_sweeps import add_path, solve_island
-from unibody.stepping.islands import CONSTRAINT_ISLANDS, FIRST, INVERSE_AT, MEMBER_START, MEMBERS, OF_BODY, PLACE, SEAT
+from unibody.stepping.island_sweeps import add_path, arm, solve_island
+from unibody.stepping.islands import COLUMN_OF, CONSTRAINT_ISLANDS, FIRST, INVERSE_AT, MEMBER_START, MEMBERS, OF_BODY, PLACE, SEAT
 
 from unibody.coordinates.workspace import (  # isort: skip
-    BIAS, CLOSURE, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, G, GRAVITY, J, LOAD, MASSES, ROW_ENTRY, ROW_START, X_WB, Y,
+    BIAS, CLOSURE, DOF_INDEX, DOF_START, ENTRY_BODY, ENTRY_W, GRAVITY, LOAD, MASSES, ROW_ENTRY, ROW_START, X_WB, G, J, Y,
 )  # fmt: skip
-from unibody.kernel import Floats, Ints, kernel
-from unibody.spatial.devices import load3, load6
 
 
 @kernel
@@ -98,3 +100,72 @@ def respond_to_constraints(
                 )  # fmt: skip
     if closure.size > 0:
         fill_reference(row_start, row_entry, entry_body, world, part(constants, layout, MASSES), closure)
+
+
+@kernel
+def push_by_impulses(
+    layout: Ints, ints: Ints, spots: Ints, table: Ints, com: Floats, wrenches: Floats, impulses: Floats, begin: Ints, J: Floats,
+    work_out: Floats, y_out: Floats,
+) -> None:  # fmt: skip
+    """y = M⁻¹ Jᵀ of wrenches (6 a body; world axes, at centres of mass) on all bodies and of impulses along the constraint rows, whose J
+    begin at `begin`."""
+    body = part(ints, layout, BODIES)
+    rows = part(work_out, layout, ROWS)
+    X = part(work_out, layout, X_WB)
+    shift = part(work_out, layout, SHIFT)
+    f = part(work_out, layout, LOAD)
+    right = part(work_out, layout, SIDE)
+    first = part(table, spots, FIRST)
+    islands = part(table, spots, CONSTRAINT_ISLANDS)
+    column = part(table, spots, COLUMN_OF)
+    right[:] = 0.0
+    for r in range(impulses.size):
+        if impulses[r] != 0.0:
+            p = begin[r]
+            for side in range(2):
+                g = islands[2 * r + side]
+                if g >= 0:
+                    for v in range(first[g], first[g + 1]):
+                        right[column[v]] += J[p] * impulses[r]
+                        p += 1
+    for i in range(com.size // 3):
+        force = load3(wrenches, 6 * i + 3)
+        store3(add3(load3(wrenches, 6 * i), cross(arm(X, com, rows, i), force)), 6 * i, f)
+        store3(force, 6 * i + 3, f)
+    for m in range(6):
+        f[m] = 0.0
+    fill_shifts(body, rows, shift)
+    solve_tree(body, shift, part(work_out, layout, COLUMNS), right, f, part(work_out, layout, X_SOLVED), y_out)
+
+
+@kernel
+def twists_at_centres(layout: Ints, com: Floats, work: Floats, twist_out: Floats) -> None:
+    """Twists of bodies in world axes, at centres of mass, as the last solution of the tree left them at its points."""
+    rows = part(work, layout, ROWS)
+    X = part(work, layout, X_WB)
+    x = part(work, layout, X_SOLVED)
+    for i in range(com.size // 3):
+        w = load3(x, 6 * i)
+        store3(w, 6 * i, twist_out)
+        store3(add3(load3(x, 6 * i + 3), cross(w, arm(X, com, rows, i))), 6 * i + 3, twist_out)
+
+
+@kernel
+def add_loads(
+    X: Floats, com: Floats, wrenches: Floats, row_start: Ints, row_entry: Ints, entry_body: Ints, blocks: Floats, multipliers: Floats,
+    F_out: Floats,
+) -> None:  # fmt: skip
+    """Add wrenches (6 a body; world axes, at centres of mass) and rows times their multipliers to the bodies' own."""
+    for i in range(F_out.size // 6):
+        R = load9(X, 12 * i)
+        f = rotate_back(R, load3(wrenches, 6 * i + 3))
+        t = add3(rotate_back(R, load3(wrenches, 6 * i)), cross(load3(com, 3 * i), f))
+        for m in range(3):
+            F_out[6 * i + m] += t[m]
+            F_out[6 * i + 3 + m] += f[m]
+    for r in range(multipliers.size):
+        if multipliers[r] != 0.0:
+            for k in range(row_start[r], row_start[r + 1]):
+                e = row_entry[k]
+                for m in range(6):
+                    F_out[6 * entry_body[e] + m] += multipliers[r] * blocks[6 * e + m]

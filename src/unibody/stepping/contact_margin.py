@@ -21,9 +21,9 @@ from unibody.coordinates.convert import poses_and_twists
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.model.model import Model
 from unibody.model.state import State
+from unibody.stepping.body_motion import BodyMotion, centres_in_bodies
 from unibody.stepping.contact_rates import contact_rates
 from unibody.stepping.contact_rows import ContactRows
-from unibody.stepping.impulse_dynamics import BodyMotion, centres_in_bodies
 from unibody.stepping.midpoint_rows import STILL, fill_turning
 
 LEAST = 1e-3

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from unibody.spatial.pose import rotation_from_vector
+from unibody.stepping.body_motion import BodyMotion
 from unibody.stepping.contact_rows import ContactRows
-from unibody.stepping.impulse_dynamics import BodyMotion
 
 PLACES = ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0))
 """Times in terms of the step, and twelve times the weights of the first derivative."""

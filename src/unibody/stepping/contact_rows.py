@@ -13,7 +13,7 @@ import numpy as np
 
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, norm3, scale3, store3, sub3
-from unibody.stepping.impulse_dynamics import BodyMotion
+from unibody.stepping.body_motion import BodyMotion
 
 ALONG = 1e-9
 """A wish that is so nearly the normal is none."""

@@ -20,7 +20,7 @@ from unibody.coordinates.maximal.workspace import A_WB, FACTOR, NODE_BODY, NODE_
 from unibody.coordinates.observation import Reactions
 from unibody.coordinates.system import SystemAround
 from unibody.coordinates.workspace import V_WB, X_WB, Y
-from unibody.stepping.impulse_dynamics import BodyMotion, centres_in_bodies, cross_rows, motion_of
+from unibody.stepping.body_motion import BodyMotion, centres_in_bodies, cross_rows, motion_of
 from unibody.stepping.islands import make_islands
 
 

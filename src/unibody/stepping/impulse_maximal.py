@@ -24,9 +24,10 @@ from unibody.coordinates.maximal.tables import MaximalTables
 from unibody.coordinates.maximal.workspace import NODE_JOINT, NODE_L, NODE_PARENT
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import Model
+from unibody.stepping.body_motion import cross_rows
 from unibody.stepping.carried_rows import CLOSED, LIMIT, SHRINK, SLIGHT
 from unibody.stepping.forest_system import ForestSystem
-from unibody.stepping.impulse_dynamics import ConstraintRows, cross_rows, holding_rows
+from unibody.stepping.impulse_dynamics import ConstraintRows, holding_rows
 from unibody.stepping.predicted_rows import see_ahead
 from unibody.stepping.stiction import Stiction, least_motion
 
@@ -234,15 +235,9 @@ class ImpulseMaximal(ForestSystem):
         keep_courses(self._courses, self.view(NODE_CONSTANTS), before, q, v)
 
     def project(
-        self,
-        t: float,
-        q: np.ndarray,
-        v: np.ndarray,
-        control: np.ndarray,
-        projected: np.ndarray,
-        constraints: ConstraintRows,
-        stiction: Stiction | None = None,
-    ) -> None:
+        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, projected: np.ndarray, constraints: ConstraintRows, stiction:
+        Stiction | None = None,
+    ) -> None:  # fmt: skip
         """Bring q and v back onto the joints and those constraint rows that are `projected`, and what sticks to where it was."""
         first, rows = self.constraints.primary_rows, np.flatnonzero(projected)
         sticking = NO_ROWS if stiction is None else stiction.rows

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from unibody.algebra.contact.delassus import DelassusFactors
-from unibody.algebra.tree.aba import BODY, ROW, A, P, V, fill_shifts, solve_tree
-from unibody.arena import part
+from unibody.algebra.tree.aba import BODY
 from unibody.arrays import finite
 from unibody.coordinates.kick import free_joints, keep_courses, kick_reduced, mark_touched
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH, PROJECT_LIMIT
@@ -23,121 +22,32 @@ from unibody.coordinates.reduced.observe import observe_reduced, reactions_reduc
 from unibody.coordinates.reduced.products import carry_accelerations, fill_mass_matrix
 from unibody.coordinates.reduced.system import ReducedSystem
 from unibody.coordinates.reduced.tables import ReducedTables
+from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE, FORCE_STAGE, SIGNAL_STAGE
 from unibody.coordinates.system import SystemAround
+from unibody.kernel import Kernel
+from unibody.model.implicit_tables import ImplicitTables
+from unibody.model.model import Model
+from unibody.stepping.body_motion import BodyMotion, centres_in_bodies, fill_motion_reduced
 from unibody.stepping.carried_rows import kick_onto_rows
-from unibody.stepping.constraint_responses import respond_to_constraints
+from unibody.stepping.constraint_responses import add_loads, push_by_impulses, respond_to_constraints, twists_at_centres
 from unibody.stepping.implicit_joints import chosen_terms, evaluate_stiff, implicit_notes, joint_efforts, stiffen
-from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, centres_in_bodies, holding_rows, in_world
-from unibody.stepping.island_sweeps import arm
-from unibody.stepping.islands import COLUMN_OF, CONSTRAINT_ISLANDS, FIRST, make_islands
+from unibody.stepping.impulse_dynamics import ConstraintRows, holding_rows
+from unibody.stepping.islands import make_islands
 from unibody.stepping.midpoint_coriolis import along_rows, load_at_middle, predict_change
 from unibody.stepping.stiction import Stiction, least_motion
 from unibody.stepping.tree_delassus import lay_wrenches, respond_three_rows, respond_wrenches, sweep_size
+from unibody.stepping.workspace import IMPULSE_REDUCED, MIDDLE, STIFF
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
     BODIES, COLUMNS, FLOATING, FREE, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_INDEX, IMPLICIT_PARAMETERS,
-    IMPLICIT_PLACES, MIDDLE_ROWS, MIDDLE_WIDTH, ROWS, SHIFT, SIDE, STEP_LENGTH, X_SOLVED,
+    IMPLICIT_PLACES, MIDDLE_ROWS, MIDDLE_WIDTH, ROWS, SIDE, STEP_LENGTH, X_SOLVED,
 )  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, ARMATURE, CLOSURE, ENTRY_BODY, F, G, GRAM, GRAVITY, LOAD, MULTIPLIER, NODE_CONSTANTS, RANK, RATE,
-    RESIDUAL, RESPONSE_X, RESPONSE_Y, VIOLATION, X_WB, Y,
+    ACTIVE, ARMATURE, CLOSURE, ENTRY_BODY, GRAM, MULTIPLIER, NODE_CONSTANTS, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, VIOLATION,
+    X_WB, F, G, Y,
 )  # fmt: skip
-from unibody.coordinates.stages import AGAIN_STAGE, EVALUATE_STAGE, FORCE_STAGE, SIGNAL_STAGE
-from unibody.kernel import Floats, Ints, Kernel, kernel
-from unibody.model.implicit_tables import ImplicitTables
-from unibody.model.model import Model
-from unibody.spatial.devices import add3, cross, load3, load9, rotate_back, store3
-from unibody.stepping.workspace import IMPULSE_REDUCED, MIDDLE, STIFF
 
 NO_NUMBERS = np.zeros(0)
-
-
-@kernel
-def push_by_impulses(
-    layout: Ints, ints: Ints, spots: Ints, table: Ints, com: Floats, wrenches: Floats, impulses: Floats, begin: Ints, J: Floats,
-    work_out: Floats, y_out: Floats,
-) -> None:  # fmt: skip
-    """y = M⁻¹ Jᵀ of wrenches (6 a body; world axes, at centres of mass) on all bodies and of impulses along the constraint rows, whose J
-    begin at `begin`."""
-    body = part(ints, layout, BODIES)
-    rows = part(work_out, layout, ROWS)
-    X = part(work_out, layout, X_WB)
-    shift = part(work_out, layout, SHIFT)
-    f = part(work_out, layout, LOAD)
-    right = part(work_out, layout, SIDE)
-    first = part(table, spots, FIRST)
-    islands = part(table, spots, CONSTRAINT_ISLANDS)
-    column = part(table, spots, COLUMN_OF)
-    right[:] = 0.0
-    for r in range(impulses.size):
-        if impulses[r] != 0.0:
-            p = begin[r]
-            for side in range(2):
-                g = islands[2 * r + side]
-                if g >= 0:
-                    for v in range(first[g], first[g + 1]):
-                        right[column[v]] += J[p] * impulses[r]
-                        p += 1
-    for i in range(com.size // 3):
-        force = load3(wrenches, 6 * i + 3)
-        store3(add3(load3(wrenches, 6 * i), cross(arm(X, com, rows, i), force)), 6 * i, f)
-        store3(force, 6 * i + 3, f)
-    for m in range(6):
-        f[m] = 0.0
-    fill_shifts(body, rows, shift)
-    solve_tree(body, shift, part(work_out, layout, COLUMNS), right, f, part(work_out, layout, X_SOLVED), y_out)
-
-
-@kernel
-def twists_at_centres(layout: Ints, com: Floats, work: Floats, twist_out: Floats) -> None:
-    """Twists of bodies in world axes, at centres of mass, as the last solution of the tree left them at its points."""
-    rows = part(work, layout, ROWS)
-    X = part(work, layout, X_WB)
-    x = part(work, layout, X_SOLVED)
-    for i in range(com.size // 3):
-        w = load3(x, 6 * i)
-        store3(w, 6 * i, twist_out)
-        store3(add3(load3(x, 6 * i + 3), cross(w, arm(X, com, rows, i))), 6 * i + 3, twist_out)
-
-
-@kernel
-def fill_motion_reduced(
-    layout: Ints, constants: Floats, work: Floats, com: Floats, centre_out: Floats, velocity_out: Floats, rate_out: Floats
-) -> None:
-    """What `fill_motion` finds, at the last evaluation."""
-    rows = part(work, layout, ROWS)
-    X = part(work, layout, X_WB)
-    g = load3(part(constants, layout, GRAVITY), 0)
-    for i in range(com.size // 3):
-        k = ROW * i
-        w, a, p, r = load3(rows, k + V), load3(rows, k + A), load3(rows, k + P), arm(X, com, rows, i)
-        v, rate = in_world(w, load3(rows, k + V + 3), a, add3(load3(rows, k + A + 3), g), r)
-        store3(add3(p, r), 3 * i, centre_out)
-        store3(w, 6 * i, velocity_out)
-        store3(v, 6 * i + 3, velocity_out)
-        store3(a, 6 * i, rate_out)
-        store3(rate, 6 * i + 3, rate_out)
-
-
-@kernel
-def add_loads(
-    X: Floats, com: Floats, wrenches: Floats, row_start: Ints, row_entry: Ints, entry_body: Ints, blocks: Floats, multipliers: Floats,
-    F_out: Floats,
-) -> None:  # fmt: skip
-    """Add wrenches (6 a body; world axes, at centres of mass) and rows times their multipliers to the bodies' own."""
-    for i in range(F_out.size // 6):
-        R = load9(X, 12 * i)
-        f = rotate_back(R, load3(wrenches, 6 * i + 3))
-        t = add3(rotate_back(R, load3(wrenches, 6 * i)), cross(load3(com, 3 * i), f))
-        for m in range(3):
-            F_out[6 * i + m] += t[m]
-            F_out[6 * i + 3 + m] += f[m]
-    for r in range(multipliers.size):
-        if multipliers[r] != 0.0:
-            for k in range(row_start[r], row_start[r + 1]):
-                e = row_entry[k]
-                for m in range(6):
-                    F_out[6 * entry_body[e] + m] += multipliers[r] * blocks[6 * e + m]
 
 
 class ImpulseReduced(SystemAround[ReducedSystem]):
@@ -311,12 +221,10 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
 
     def motion(self) -> BodyMotion:
         """How bodies move, with the accelerations of the last evaluation."""
-        n = self.model.n_bodies
-        centre, velocity, rate = np.empty((n, 3)), np.empty((n, 6)), np.empty((n, 6))
-        fill_motion_reduced(
-            self.layout, self.constants, self.work, self.flat_com, centre.ravel(), velocity.ravel(), rate.ravel()
-        )  # fmt: skip
-        return BodyMotion(centre, velocity, rate)
+        out = BodyMotion.room(self.model.n_bodies)
+        flat = (out.centre.ravel(), out.velocity.ravel(), out.rate.ravel())
+        fill_motion_reduced(self.layout, self.constants, self.work, self.flat_com, *flat)
+        return out
 
     def turning(self) -> np.ndarray:
         """(bodies, 6) J̇ v: the rates of bodies whose joints do not accelerate."""
@@ -449,15 +357,9 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
             keep_courses(self.view(FREE)[1:], self.view(NODE_CONSTANTS), before, q, v)
 
     def project(
-        self,
-        t: float,
-        q: np.ndarray,
-        v: np.ndarray,
-        control: np.ndarray,
-        projected: np.ndarray,
-        constraints: ConstraintRows,
-        stiction: Stiction | None = None,
-    ) -> None:
+        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, projected: np.ndarray, constraints: ConstraintRows, stiction:
+        Stiction | None = None,
+    ) -> None:  # fmt: skip
         """Bring q and v back onto the rows that are `projected`; what sticks, to where it was."""
         self._settled = False
         if stiction is not None:

@@ -17,9 +17,9 @@ import numpy as np
 
 from unibody.contact.pair_laws import ContactLaws
 from unibody.kernel import Floats, Ints, kernel
+from unibody.stepping.body_motion import BodyMotion
 from unibody.stepping.contact_margin import Touches, way_of
 from unibody.stepping.contact_rows import ContactRows
-from unibody.stepping.impulse_dynamics import BodyMotion
 from unibody.stepping.step_arrays import row_parts
 from unibody.stepping.step_solution import LATE, StepSolution
 

@@ -147,3 +147,27 @@ def make_islands(parent: np.ndarray, moving: np.ndarray, owner: np.ndarray, cons
         of_body, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), place, column, members, member_start, rows,
         np.ones(len(touched), np.int64), alone.astype(np.int64),
     )  # fmt: skip
+
+
+@kernel
+def lay_blocks(
+    of_body: Ints, first: Ints, front_rows: Ints, front_islands: Ints, nodes: Ints, rows: int, rows_out: Ints, islands_out: Ints,
+    start_out: Ints, place_out: Ints,
+) -> None:  # fmt: skip
+    """Where the rows and numbers of all blocks begin: those in front, then blocks of `rows` wrenches on two nodes each."""
+    before = front_rows.size
+    start_out[0] = 0
+    place_out[0] = 0
+    for k in range(rows_out.size):
+        if k < before:
+            rows_out[k], islands_out[2 * k], islands_out[2 * k + 1] = front_rows[k], front_islands[2 * k], front_islands[2 * k + 1]
+        else:
+            a, b = of_body[nodes[2 * (k - before)]], of_body[nodes[2 * (k - before) + 1]]
+            rows_out[k], islands_out[2 * k], islands_out[2 * k + 1] = rows, a, -1 if a == b else b
+        size = 0
+        for side in range(2):
+            g = islands_out[2 * k + side]
+            if g >= 0:
+                size += first[g + 1] - first[g]
+        start_out[k + 1] = start_out[k] + rows_out[k]
+        place_out[k + 1] = place_out[k] + rows_out[k] * size

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.tree.aba import BODY, RIGID, ROW, P, rigid_block, times_block
+from unibody.algebra.tree.aba import BODY, RIGID, ROW, P
+from unibody.algebra.tree.factor import rigid_block, times_block
 from unibody.coordinates.reduced.kinematics import wrench_at_joint
 from unibody.coordinates.reduced.products import push_velocities
 from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS
@@ -16,7 +17,7 @@ from unibody.coordinates.system import System
 from unibody.coordinates.workspace import ENTRY_BODY, X_WB, G
 from unibody.kernel import Floats, Ints, kernel
 from unibody.spatial.devices import cross, load3, load6, sub3
-from unibody.stepping.impulse_dynamics import cross_rows
+from unibody.stepping.body_motion import cross_rows
 from unibody.stepping.impulse_reduced import ImpulseReduced
 
 

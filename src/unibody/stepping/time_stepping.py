@@ -37,11 +37,12 @@ from unibody.memory import MemoryView
 from unibody.model.model import JointInfo, Model
 from unibody.model.scale import model_length
 from unibody.model.tables import Names
+from unibody.stepping.body_motion import BodyMotion
 from unibody.stepping.contact_margin import NOTHING, ContactMargin, Touches
 from unibody.stepping.contact_rows import ContactRows, contact_rows
 from unibody.stepping.depenetration import DeepOverlaps
 from unibody.stepping.impacts import largest_share
-from unibody.stepping.impulse_dynamics import BodyMotion, ConstraintRows, ImpulseDynamics, row_bounds
+from unibody.stepping.impulse_dynamics import ConstraintRows, ImpulseDynamics, row_bounds
 from unibody.stepping.impulses import ImpulseOptions, ImpulseOutcome, close_bilateral
 from unibody.stepping.inactive_contacts import Near
 from unibody.stepping.joint_friction import SteppingFriction, friction_rows_of_joints

@@ -12,21 +12,21 @@ import math
 
 import numpy as np
 
-from unibody.algebra.block.sym6 import offset
-from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, LOOSE, RIGID, ROW, U, dot6, fill_shifts
+from unibody.algebra.block.sym6 import dot6, offset
+from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, LOOSE, RIGID, ROW, U, fill_shifts
 from unibody.arena import part
-from unibody.stepping.island_inverses import body_numbers, invert_islands, respond_one, respond_three
-from unibody.stepping.island_sweeps import add_path, along, arm, lay_path, solve_island, solve_island_three_rows, three_wrenches
-
-from unibody.stepping.islands import (  # isort: skip
-    ALONE, FIRST, INVERSE_AT, MEMBERS, MEMBER_START, OF_BODY, PLACE, SEAT, inverse_size, worth_inverting,
-)  # fmt: skip
 from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS, SHIFT, X_SOLVED
 from unibody.coordinates.workspace import LOAD, X_WB
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, load3, load6
 from unibody.spatial.triples import crossed
+from unibody.stepping.island_inverses import body_numbers, invert_islands, respond_one, respond_three
+from unibody.stepping.island_sweeps import add_path, along, arm, lay_path, solve_island, solve_island_three_rows, three_wrenches
 from unibody.triple import fetch, minus, plus, put, put_only, total
+
+from unibody.stepping.islands import (  # isort: skip
+    ALONE, FIRST, INVERSE_AT, MEMBERS, MEMBER_START, OF_BODY, PLACE, SEAT, inverse_size, lay_blocks, worth_inverting,
+)  # fmt: skip
 
 
 def sweep_size(bodies: int, lonely: bool) -> int:
@@ -83,30 +83,6 @@ def fill_roots(body: Ints, of_body: Ints, alone: Ints, rows: Floats, columns: Fl
             root = math.sqrt(columns[e + INVERSE])
             put_only(x * root, at + 6 * m, root_out)
             put_only(y * root, at + 6 * m + 3, root_out)
-
-
-@kernel
-def lay_blocks(
-    of_body: Ints, first: Ints, front_rows: Ints, front_islands: Ints, nodes: Ints, rows: int, rows_out: Ints, islands_out: Ints,
-    start_out: Ints, place_out: Ints,
-) -> None:  # fmt: skip
-    """Where the rows and numbers of all blocks begin: those in front, then blocks of `rows` wrenches on two nodes each."""
-    before = front_rows.size
-    start_out[0] = 0
-    place_out[0] = 0
-    for k in range(rows_out.size):
-        if k < before:
-            rows_out[k], islands_out[2 * k], islands_out[2 * k + 1] = front_rows[k], front_islands[2 * k], front_islands[2 * k + 1]
-        else:
-            a, b = of_body[nodes[2 * (k - before)]], of_body[nodes[2 * (k - before) + 1]]
-            rows_out[k], islands_out[2 * k], islands_out[2 * k + 1] = rows, a, -1 if a == b else b
-        size = 0
-        for side in range(2):
-            g = islands_out[2 * k + side]
-            if g >= 0:
-                size += first[g + 1] - first[g]
-        start_out[k + 1] = start_out[k] + rows_out[k]
-        place_out[k + 1] = place_out[k] + rows_out[k] * size
 
 
 @kernel

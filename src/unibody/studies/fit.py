@@ -51,8 +51,8 @@ class Fit:
         told = ", ".join(f"{name} = {self.values[name]:.6g} ({low:.6g} … {high:.6g})" for name, (low, high) in self.intervals.items())
         return f"Fit({told}; rms {self.rms:.3g}, {self.runs} runs{'' if self.converged else ', NOT CONVERGED'})"
 
-    def report(self, path: str | Path) -> Path:
-        """Write a page: values with intervals, correlations, residuals."""
+    def report(self, path: str | Path, notes: Mapping[str, str] | None = None) -> Path:
+        """Write a page: values with intervals, correlations, residuals, and `notes`, such as the error on data not seen."""
         names = list(self.values)
         rows = "".join(
             f"<tr><td>{html.escape(n)}</td><td>{self.values[n]:.6g}</td><td>{low:.6g} … {high:.6g}</td></tr>"
@@ -65,6 +65,8 @@ class Fit:
             f"<tr><th>{html.escape(n)}</th>{''.join(f'<td>{c:+.3f}</td>' for c in row)}</tr>" for n, row in zip(names, correlation)
         )
         head = "".join(f"<th>{html.escape(n)}</th>" for n in names)
+        told = "".join(f"<tr><th>{html.escape(n)}</th><td>{html.escape(text)}</td></tr>" for n, text in (notes or {}).items())
+        said = f"<h2>Notes</h2><table>{told}</table>" if told else ""
         state = "converged" if self.converged else "<strong>not converged</strong>"
         page = (
             "<!doctype html><html lang='en'><meta charset='utf-8'><title>Fit</title>"
@@ -73,7 +75,7 @@ class Fit:
             f"<h1>Fit</h1><p>{state}: {html.escape(self.message)}. {self.runs} runs of the model, {self.residuals.size} data, "
             f"root mean square of the residuals {self.rms:.6g}.</p>"
             f"<h2>Parameters</h2><table><tr><th></th><th>value</th><th>{100 * self.confidence:g} % interval</th></tr>{rows}</table>"
-            f"<h2>Correlations</h2><table><tr><th></th>{head}</tr>{table}</table>"
+            f"{said}<h2>Correlations</h2><table><tr><th></th>{head}</tr>{table}</table>"
             f"<h2>Residuals</h2>{_histogram(self.residuals.ravel())}</html>\n"
         )
         with whole_text(path) as file:
@@ -83,12 +85,13 @@ class Fit:
 
 def fit(
     data: Any, model: Callable[..., Any], parameters: Mapping[str, Any], sigma: Any = None, absolute: bool = False,
-    confidence: float = 0.95, tolerance: float = 1e-10,
+    confidence: float = 0.95, tolerance: float = 1e-10, step: float | None = None,
 ) -> Fit:  # fmt: skip
     """Parameters for which `model(**parameters)`, an array of the shape of `data`, is nearest to it.
 
     `parameters`: name → first guess, or (guess, lowest, highest). `sigma`: standard deviations of the data, up to a common factor, or as
-    they are if `absolute`.
+    they are if `absolute`. `step`: slopes are differences over this share of each parameter, instead of over round-off; for models that are
+    rough, such as motions with impacts.
 
     >>> import numpy as np
     >>> t = np.linspace(0.0, 1.0, 20)
@@ -109,6 +112,7 @@ def fit(
     share = number(confidence, "fit confidence", positive=True)
     if share >= 1.0:
         raise ModelError(f"fit confidence: {confidence!r} is not below 1; give for example 0.95")
+    apart = number(step, "fit step", positive=True) if step is not None else None
     names, guess, lowest, highest = _asked(parameters)
     free = y.size - len(names)
     if free < 1:
@@ -130,7 +134,8 @@ def fit(
     # p* = argmin |r|², in units of the parameters' sizes
     sizes = np.where(guess != 0.0, np.abs(guess), np.where(np.isfinite(highest - lowest), highest - lowest, 1.0))
     found = least_squares(
-        residual, guess, bounds=(lowest, highest), x_scale=sizes, jac="3-point", xtol=tolerance, ftol=tolerance, gtol=tolerance
+        residual, guess, bounds=(lowest, highest), x_scale=sizes, jac="3-point", xtol=tolerance, ftol=tolerance, gtol=tolerance,
+        diff_step=apart,
     )
     # cov p = s² (JᵀJ)⁻¹ from the singular values of J, in units of the parameters' sizes
     _, s, Vt = np.linalg.svd(found.jac * sizes, full_matrices=False)

@@ -11,13 +11,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
-from unibody.element import Point
+from unibody.element import Kinematics, Point
 from unibody.forces.base import Force
 from unibody.model import Model
 from unibody.model.model import start_poses
+from unibody.model.tables import Names
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from unibody.spatial.pose import quaternions_from_rotations
 from unibody.view.soft import softs, start_vertices, with_points
@@ -86,6 +88,18 @@ class Strand:
 
 
 @dataclass(frozen=True)
+class Course(Strand):
+    """A cable over wheels: a line whose points move along bodies; `body` and `p_B` only say how many there are."""
+
+    force: Any
+    model: Model
+
+    def points(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
+        flat = zip(R.reshape(-1, *R.shape[-3:]), p.reshape(-1, *p.shape[-2:]), strict=True)
+        return np.array([self.force.drawn(at_poses(self.model, R_t, p_t)) for R_t, p_t in flat]).reshape(*p.shape[:-2], -1, 3)
+
+
+@dataclass(frozen=True)
 class Frame:
     """The frame M of a joint on its child."""
 
@@ -124,18 +138,21 @@ class Look:
     @cached_property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """R_WB (bodies, 3, 3) and p_WB (bodies, 3) at the start of the model, with frames at points of deformables behind them."""
-        poses = start_poses(self.model.bodies, self.model.tree_joints)
-        return with_points(self.model, np.array([X.R for X in poses]), np.array([X.p for X in poses]), self.start_vertices)
+        return _start(self.model)
 
     @cached_property
     def start_vertices(self) -> np.ndarray:
         """(n, 3) of all deformables at the start."""
         return start_vertices(self.model)
 
-    def tensions(self, R: np.ndarray, p: np.ndarray, twists: np.ndarray, multipliers: Mapping[str, np.ndarray]) -> np.ndarray:
-        """(strands,) pull [N] of each strand at one time, negative where it pushes, NaN where nobody knows.
+    def tensions(
+        self, R: np.ndarray, p: np.ndarray, twists: np.ndarray, multipliers: Mapping[str, np.ndarray], joint_q: np.ndarray | None = None,
+        t: float = 0.0,
+    ) -> np.ndarray:  # fmt: skip
+        """(strands,) pull [N] of each strand at one time, negative where it pushes, NaN where nobody knows; the largest of its spans.
 
-        `twists` (bodies, 6) are in world axes, at the bodies' origins; `multipliers` by constraint element, as in an Observation.
+        `twists` (bodies, 6) are in world axes, at the bodies' origins; `multipliers` by constraint element, as in an Observation, whose
+        `joint_q` counts the turns of drums; winches ask for the time.
         """
         pull = np.full(len(self.strands), np.nan)
         for which, law in self._laws:
@@ -154,6 +171,8 @@ class Look:
         for k, strand in enumerate(self.strands):
             if strand.kind == "rod" and len(multipliers.get(strand.name, ())) == 1:
                 pull[k] = -multipliers[strand.name][0]
+            if isinstance(strand, Course):
+                pull[k] = strand.force.tensions(at_poses(self.model, R, p, twists, joint_q, t)).max()
         return pull
 
     @cached_property
@@ -197,13 +216,32 @@ def ground_height(low: np.ndarray, high: np.ndarray) -> float:
 
 def strands(model: Model) -> tuple[Strand, ...]:
     """Every force or constraint that runs through two or more points."""
-    out = []
+    out: list[Strand] = []
     for name, element in (*model.forces, *model.constraints):
         points = points_of(element)
+        if hasattr(element, "drawn"):
+            count = len(element.drawn(at_poses(model, *_start(model))))
+            out.append(Course(name, "cable", np.zeros(count, int), np.zeros((count, 3)), element, model))
         if points:
             bodies, places = np.array([model.body(q.body) for q in points]), np.array([q.p for q in points], float)
             out.append(Strand(name, strand_kind(element), bodies, places))
     return tuple(out)
+
+
+def _start(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """R and p of all bodies at the start, with frames at points of deformables behind them."""
+    poses = start_poses(model.bodies, model.tree_joints)
+    return with_points(model, np.array([X.R for X in poses]), np.array([X.p for X in poses]), start_vertices(model))
+
+
+def at_poses(
+    model: Model, R: np.ndarray, p: np.ndarray, twists: np.ndarray | None = None, joint_q: np.ndarray | None = None, t: float = 0.0
+) -> Kinematics:
+    """What elements are shown of poses R (bodies, 3, 3), p (bodies, 3) and twists in world axes (bodies, 6)."""
+    X = np.concatenate([R.reshape(len(R), 9), p], axis=1)
+    V = np.zeros((len(R), 6)) if twists is None else np.einsum("nji,nkj->nki", R, twists.reshape(-1, 2, 3)).reshape(-1, 6)
+    q = np.zeros(model.nq_joints) if joint_q is None else joint_q
+    return Kinematics(t, X, V, q, np.zeros(model.nv_joints), np.zeros(0), np.zeros(0), Names(model))
 
 
 def strand_kind(element: object) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from unibody.element import Point
 from unibody.model import Model
 from unibody.simulation import Recording
-from unibody.view.look import points_of, rotations, strand_kind
+from unibody.view.look import Course, points_of, rotations, strand_kind, strands
 
 MOST_TRACES = 8
 FINER = 4
@@ -38,6 +38,8 @@ class Line:
 
     kind: str
     points: tuple[Point, ...]
+    course: Course | None = None
+    """Of a cable over wheels, which has no points that stay."""
 
 
 def poses(recording: Recording) -> tuple[np.ndarray, np.ndarray]:
@@ -55,8 +57,7 @@ def centres(recording: Recording) -> np.ndarray:
 def energy_drift(recording: Recording) -> np.ndarray:
     """(T,) energy that nothing accounts for [J]."""
     e = recording.energy
-    work = e.damper_work + e.motor_work + e.applied_work
-    return e.total - e.total[0] - (work - work[0])
+    return e.total - e.total[0] - (e.work - e.work[0])
 
 
 def energy_scale(recording: Recording) -> float:
@@ -161,6 +162,7 @@ COILS = 12
 def lines(model: Model) -> list[Line]:
     """Springs, cables and rods: every force or constraint with two or more points; more than COILS springs are drawn straight."""
     out = [Line(strand_kind(e), points) for _, e in (*model.forces, *model.constraints) if (points := points_of(e))]
+    out += [Line("cable", (), strand) for strand in strands(model) if isinstance(strand, Course)]
     if sum(line.kind == "spring" for line in out) > COILS:
         out = [Line("cable", line.points) if line.kind == "spring" else line for line in out]
     return out
@@ -168,6 +170,8 @@ def lines(model: Model) -> list[Line]:
 
 def line_positions(model: Model, line: Line, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """(n, 3) world positions of a line's points; R (bodies, 3, 3) and p (bodies, 3) at one time."""
+    if line.course is not None:
+        return line.course.points(R, p)
     bodies = [model.body(q.body) for q in line.points]
     return np.array([p[i] + R[i] @ np.array(q.p) for i, q in zip(bodies, line.points, strict=True)])
 

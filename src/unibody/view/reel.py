@@ -58,7 +58,7 @@ class Reel:
         if not np.abs(places).max() < FARTHEST or not np.isfinite(poses).all():
             raise ModelError("the recording holds bodies that are nowhere or beyond 1e9 m, which nothing shows; take a run that went well")
         R, p = rotations(poses[..., 3:]), poses[..., :3]
-        tension = np.array([look.tensions(R[k], p[k], with_rates(look, o), o.multipliers) for k, o in enumerate(seen)])
+        tension = np.array([look.tensions(R[k], p[k], with_rates(look, o), o.multipliers, o.joint_q, o.time) for k, o in enumerate(seen)])
         tension = tension.reshape(len(seen), -1)
         joints = [f.joint for f in look.frames]
         force = np.array([o.reactions[joints, 3:] for o in seen]).reshape(len(seen), -1, 3)

@@ -21,7 +21,7 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.simulation import Recording
 from unibody.simulation.whole_file import remedy, whole_file
-from unibody.view.look import Look, Solids, ground_height
+from unibody.view.look import Course, Look, Solids, Strand, ground_height
 from unibody.view.motion import viewing_plane
 from unibody.view.packing import LARGEST, Block, quantised, scaled, track
 from unibody.view.reel import Reel
@@ -144,9 +144,20 @@ def _scenery(block: Block, reel: Reel) -> dict[str, Any]:
     return {
         "bodies": [b.name for b in look.model.bodies],
         "solids": solids,
-        "strands": [{"kind": s.kind, "body": s.body.tolist(), "p": s.p_B.tolist()} for s in look.strands],
+        "strands": [_strand(block, reel, k, strand) for k, strand in enumerate(look.strands)],
         "joints": [{"body": f.body, "p": f.p_BM.tolist(), "R": f.R_BM.T.tolist()} for f in look.frames],
     }
+
+
+def _strand(block: Block, reel: Reel, k: int, strand: Strand) -> dict[str, Any]:
+    """Points fixed in bodies; of a cable over wheels the tracks of its points."""
+    if not isinstance(strand, Course):
+        return {"kind": strand.kind, "body": strand.body.tolist(), "p": strand.p_B.tolist()}
+    numbers, centre, step = quantised(np.moveaxis(strand.points(*reel.placed), 0, -1))
+    block.add(f"coursecentre{k}", centre, "f4")
+    block.add(f"coursestep{k}", step, "f4")
+    block.add(f"course{k}", track(numbers), "u1")
+    return {"kind": strand.kind, "count": len(strand.body)}
 
 
 def _group(block: Block, group: Solids, k: int) -> dict[str, Any]:

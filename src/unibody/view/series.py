@@ -63,6 +63,7 @@ def _energy(recording: Recording, _: str) -> list[PlotPanel]:
     e = recording.energy
     always = {"kinetic": e.kinetic, "gravity": e.gravity, "total": e.total}
     others = {"springs": e.springs, "work of dampers": e.damper_work, "work of motors": e.motor_work, "work applied": e.applied_work}
+    others["work of drives"] = e.work - sum(others[k] for k in list(others)[1:])
     return [PlotPanel("energy", "J", recording.t, always | {k: x for k, x in others.items() if x.any()})]
 
 

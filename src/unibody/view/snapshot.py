@@ -44,7 +44,7 @@ class Snapshot:
         joint, body, p_BM, R_BM = look.frame_arrays
         joint_p, joint_R = p[body] + np.einsum("nij,nj->ni", R[body], p_BM), R[body] @ R_BM
         wrench = seen.reactions[joint].reshape(-1, 6)
-        tension = look.tensions(R, p, with_rates(look, seen), seen.multipliers)
+        tension = look.tensions(R, p, with_rates(look, seen), seen.multipliers, seen.joint_q, seen.time)
         x = look.start_vertices if seen.vertices is None else seen.vertices
         return Snapshot(seen.time, R, p, x, tension, joint_p, joint_R, wrench[:, 3:], wrench[:, :3], seen)
 

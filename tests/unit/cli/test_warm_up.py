@@ -32,7 +32,8 @@ def test_what_is_made_in_several_processes_is_read_by_the_next_one(tmp_path, mon
     assert told == [(1, 3), (2, 3), (3, 3)]
     assert all(one.from_cache for one in warming.warm_up(jobs=2))
     program = f"from unibody.cli import warming; print([warming.make(n).from_cache for n in {SMALL!r}])"
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == "[True, True, True]"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[True, True, True]"
 
 
 @compiled_code

@@ -7,7 +7,7 @@ import pytest
 from pairs import Pair, dense, difference
 
 import unibody as ub
-from unibody.collision.proximity import WIDTH
+from unibody.collision.proximity import SHARE, WIDTH
 from unibody.contact.barrier import barrier, contact_forces
 from unibody.solvers.barrier.contact_potential import (
     add_barrier_blocks,
@@ -84,7 +84,7 @@ def test_formula():
 
 def test_infinite_where_nothing_is_between():
     record = np.zeros(WIDTH)
-    record[12:14] = 1.0
+    record[12:14] = record[SHARE] = 1.0
     assert barrier_value(record, KAPPA, REACH) == np.inf
 
 

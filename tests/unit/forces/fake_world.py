@@ -9,7 +9,7 @@ import numpy as np
 from unibody.element import LEDGER, Kinematics, Point
 from unibody.forces.base import Loads
 from unibody.joints import Ball, Composite, Free, Prismatic, Revolute, Universal
-from unibody.spatial.pose import rotation_from_quaternion, rotation_from_vector, skew
+from unibody.spatial.pose import Pose, rotation_from_quaternion, rotation_from_vector, skew
 
 BODIES = ["world", "a", "b", "c"]
 JOINTS = {
@@ -65,6 +65,11 @@ class FakeWorld:
 
     def joint(self, name: str) -> FakeJoint:
         return self.joints[name]
+
+    def joint_above(self, body: str):
+        """Every body hangs in a hinge about its y axis, whose q no pose knows of."""
+        j = self.joints["hinge"]
+        return SimpleNamespace(name=j.name, element=j.element, q_start=j.q_start, nq=1, nv=1, q0=j.q0, X_BM=Pose())
 
     def signal(self, value, what: str) -> int:
         self.signals.append(value)

@@ -75,3 +75,11 @@ def test_files_keep_impacts(tmp_path) -> None:
     apart = ub.Simulation(ub.scenes.make("pendulum").model, dt=1e-2).run(0.1)
     with np.load(apart.to_npz(tmp_path / "apart.npz")) as arrays:
         assert "contact_state" not in arrays
+
+
+@pytest.mark.parametrize("solver", ["barrier", "penalty"])
+def test_solvers_without_impacts_say_so(solver: str) -> None:
+    """An empty list would say that nothing hit."""
+    recording = ub.Simulation(thrown(0.0), solver, dt=2e-3).run(0.01)
+    with pytest.raises(ub.ModelError, match=f"impacts: solver '{solver}' has none: .*; ask for rec.contacts, or run"):
+        _ = recording.impacts

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.collision.proximity import WIDTH
+from unibody.collision.proximity import SHARE, WIDTH
 from unibody.solvers.barrier.contact_potential import loosen_records
 from unibody.solvers.barrier.start_iterate import carried_on, made, steady, turned
 from unibody.spatial.pose import rotation_from_vector
@@ -67,7 +67,7 @@ def test_a_secant_leads_from_deep_in_a_barrier_to_its_minimum():
     best = mu / force
     for d, loose in ((1e-5, True), (1e-3, True), (0.6 * best, False)):
         record, p = np.zeros(WIDTH), np.zeros(24)
-        record[0], record[4], record[10], record[11], record[12] = 1.0, -1.0, 1.0, d, 1.0
+        record[0], record[4], record[10], record[11], record[12], record[SHARE] = 1.0, -1.0, 1.0, d, 1.0, 1.0
         p[2] = d * (1.0 - d / best)
         assert loosen_records(np.array([0, 1]), p, reach, record) == int(loose)
         step = (mu / d - force) / (record[12] * mu / d**2)
@@ -76,7 +76,7 @@ def test_a_secant_leads_from_deep_in_a_barrier_to_its_minimum():
 
 def test_nothing_is_led_farther_than_the_reach():
     record, p = np.zeros(WIDTH), np.zeros(24)
-    record[0], record[4], record[10], record[11], record[12] = 1.0, -1.0, 1.0, 1e-6, 1.0
+    record[0], record[4], record[10], record[11], record[12], record[SHARE] = 1.0, -1.0, 1.0, 1e-6, 1.0, 1.0
     p[2] = 3e-6  # something pulls it out as well
     assert loosen_records(np.array([0, 1]), p, 1e-3, record) == 1
     assert record[12] == pytest.approx(1e-3)

@@ -7,9 +7,9 @@ import pytest
 
 import unibody as ub
 from unibody.collision.rigid import RigidCollision
+from unibody.stepping.body_motion import BodyMotion
 from unibody.stepping.contact_rates import contact_rates, moved_on
 from unibody.stepping.contact_rows import contact_rows
-from unibody.stepping.impulse_dynamics import BodyMotion
 
 TILT = 2e-3
 FEATURE = (1 << 31) - 1

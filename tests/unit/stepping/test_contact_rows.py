@@ -7,8 +7,8 @@ import pytest
 
 import unibody as ub
 from unibody.contact.pair_laws import PairLaws
+from unibody.stepping.body_motion import BodyMotion, cross_rows
 from unibody.stepping.contact_rows import contact_rows
-from unibody.stepping.impulse_dynamics import BodyMotion, cross_rows
 
 
 def test_cross_products_are_those_of_numpy() -> None:

@@ -14,8 +14,7 @@ from unibody.coordinates.reduced.kinematics import sweep_velocities
 from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, MIDDLE_WIDTH, ROWS, TABLE_C
 from unibody.coordinates.workspace import SIGNALS
 from unibody.stepping.island_roots import begin_roots, leave_roots, root_row, root_three_rows, root_wrenches
-from unibody.stepping.islands import FIRST, OF_BODY
-from unibody.stepping.tree_delassus import lay_blocks
+from unibody.stepping.islands import FIRST, OF_BODY, lay_blocks
 
 NAMES = ["tree", "zoo", "tied zoo", "driven", "loose", "flying"]
 

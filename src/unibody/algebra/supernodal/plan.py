@@ -182,9 +182,18 @@ def supernodes_of(
     postorder(parent, a, b, c, post)
     order = order[post]
     eliminate(start, neighbours, order, rank, a, parent)
-    # supernodes, merged with their parents where that costs little
-    nodes, rows, of, width, height, above, into = (np.empty(n, np.int64) for _ in range(7))
+    nodes, rows = (np.empty(n, np.int64) for _ in range(2))
     count_rows(start, neighbours, widths, order, rank, parent, a, nodes, rows)
+    return merged_supernodes(widths, order, parent, nodes, rows)
+
+
+def merged_supernodes(
+    widths: np.ndarray, order: np.ndarray, parent: np.ndarray, nodes: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What `supernodes_of` gives, of a postordered elimination tree with so many nodes and rows in its columns: supernodes, merged with
+    their parents where that costs little."""
+    n = len(order)
+    of, width, height, above, into, a = (np.empty(n, np.int64) for _ in range(6))
     m = find_supernodes(widths, order, parent, nodes, rows, of, width, height, above)
     amalgamate(m, above, a, width, height, into)
     top = into[:m]

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from unibody.collision.rigid.clip import LABELS, WORK
+from unibody.collision.rigid.contacts import RECORD
 from unibody.collision.rigid.convex_distance import convex_distances, convex_work, doubtful_answers
-from unibody.collision.rigid.emit import RECORD
 from unibody.collision.rigid.hull_polygons import NO_EDGES, convex_edges, convex_polygons
 from unibody.collision.rigid.kinds import (
     BOX,

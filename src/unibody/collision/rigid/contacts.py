@@ -1,7 +1,22 @@
-"""What touches: contacts as arrays, sorted by pair of shapes, and the kernel that puts them in order.
+"""What a contact of two rigid shapes is, how kernels of the narrow phase write it down, and contacts as arrays, sorted by pair.
 
 Shapes a and b are numbered by the table of shapes, a < b, so that body_a < body_b. The normal points from a to b; gap > 0 means apart. The
 id of a contact is the pair of its shapes and the features that touch (2³¹ · (a n + b) + feature), the same from step to step while they do.
+
+**Written down** it is seven numbers (point on a, unit normal from a to b, signed gap; the point on b is point + gap · normal) and two
+integers (the number of its pair, the feature that touches). Kernels write behind what is there and give the new number; past the end of
+the arrays they only count, and the caller runs them again with longer ones.
+
+**Flush faces.** A normal and a gap say where the other shape must not go: n · Δx ≥ −gap. Beside a box whose top is level with the lowest
+point of what comes along, its side would forbid a motion that is free: over the top, with an overlap of zero area. So of a face m with the
+separation |s(m)| ≤ ε, to which the nearest points are not opposed,
+
+    two boxes have no contact: there is no area in which they touch or would touch on their way;
+    others keep their true gap, but along m. They may pass, and may fall by that gap: what rolls off an edge neither hangs in the air nor
+    goes in, and once it has fallen by more than ε, it has its true normal again. Level with two faces, they have no contact, too.
+
+ε is twice what solvers leave of an overlap (1e-6 m), for that is how deep bodies rest; less for shapes of less than 0.2 mm, and never less
+than round-off. Steps higher than ε are steps.
 """
 
 from __future__ import annotations
@@ -10,10 +25,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.collision.rigid.emit import RECORD
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import add3, scale3, store3
 
 FEATURE_BITS = 31
+"""Of an id."""
+RECORD = 7
+"""Numbers of a contact."""
+FLUSH = 2e-6
+"""[m] Overlaps and gaps along a face's normal up to this are none."""
+SHARE = 1e-2
+"""Of the least half side or radius: not more than this."""
+ROUND_OFF = 1e-9
+"""Of the size: not less than this."""
 
 
 @dataclass(frozen=True)
@@ -142,3 +166,48 @@ def arrange_touches(
             x = records[RECORD * c + k]
             point_out[3 * at + k] = 0.5 * (x + (x + gap * records[RECORD * c + 3 + k]))
     return total
+
+
+@device
+def put(n, pair, feature, flip, margin, point, normal, gap, tags_out, records_out):
+    """Write the contact of a pair unless it is farther than the margin: `point` on the first shape, `normal` to the second; `flip` if
+    the pair lists them the other way round. Gives the number of contacts now."""
+    if gap > margin:
+        return n
+    if RECORD * (n + 1) <= records_out.size:
+        tags_out[2 * n] = pair
+        tags_out[2 * n + 1] = feature
+        store3(add3(point, scale3(gap, normal)) if flip else point, RECORD * n, records_out)
+        store3(scale3(-1.0, normal) if flip else normal, RECORD * n + 3, records_out)
+        records_out[RECORD * n + 6] = gap
+    return n + 1
+
+
+@device
+def put_once(first, n, instead, pair, feature, margin, point, normal, gap, tags_out, records_out):
+    """As `put`, but where one of the contacts first … n has that feature already, it stays, or is written over if `instead`."""
+    for i in range(first, min(n, records_out.size // RECORD)):
+        if tags_out[2 * i + 1] == feature:
+            if instead and gap <= margin:
+                put(i, pair, feature, False, margin, point, normal, gap, tags_out, records_out)
+            return n
+    return put(n, pair, feature, False, margin, point, normal, gap, tags_out, records_out)
+
+
+@device
+def exchange(i, j, tags_out, records_out):
+    """Contacts i and j change places."""
+    for k in range(2):
+        kept = tags_out[2 * i + k]
+        tags_out[2 * i + k] = tags_out[2 * j + k]
+        tags_out[2 * j + k] = kept
+    for k in range(RECORD):
+        held = records_out[RECORD * i + k]
+        records_out[RECORD * i + k] = records_out[RECORD * j + k]
+        records_out[RECORD * j + k] = held
+
+
+@device
+def flush_within(least, size):
+    """ε of two shapes with this least half side or radius, and of this size together."""
+    return max(ROUND_OFF * size, min(FLUSH, SHARE * least))

@@ -23,7 +23,7 @@ from math import sqrt
 
 from unibody.arena import part
 from unibody.collision.intersect import volume
-from unibody.collision.rigid.emit import RECORD
+from unibody.collision.rigid.contacts import RECORD
 from unibody.collision.rigid.mesh_data import BOXES, ENDS, FACE_EDGES, FACES, LEAVES, RANGES, VERTICES
 from unibody.collision.rigid.on_mesh import corners, entry, is_inside, nearest_face, put_in_world, reaches
 from unibody.kernel import Floats, Ints, device, kernel

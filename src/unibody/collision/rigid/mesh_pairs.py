@@ -15,7 +15,7 @@ must be no deeper than half of the other shape, for otherwise it is the other si
 from __future__ import annotations
 
 from unibody.arena import part
-from unibody.collision.rigid.emit import RECORD, exchange
+from unibody.collision.rigid.contacts import RECORD, exchange
 from unibody.collision.rigid.mesh_crossing import put_curves
 from unibody.collision.rigid.mesh_data import (
     BOXES,

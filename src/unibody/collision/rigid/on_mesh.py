@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import sqrt
 
 from unibody.arena import part
-from unibody.collision.rigid.emit import put
+from unibody.collision.rigid.contacts import put
 from unibody.collision.rigid.kinds import CAPSULE
 from unibody.collision.rigid.mesh_data import (
     BOXES,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import atan2, cos, pi, sin, sqrt
 
-from unibody.collision.rigid.emit import put
+from unibody.collision.rigid.contacts import put
 from unibody.collision.rigid.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
 from unibody.collision.rigid.thinning import thin_out
 from unibody.kernel import Floats, Ints, device, kernel

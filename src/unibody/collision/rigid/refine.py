@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from unibody.collision.rigid.flush import flush_within
+from unibody.collision.rigid.contacts import flush_within
 from unibody.collision.rigid.hull_climbing import farthest_corner
 from unibody.collision.rigid.kinds import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 from unibody.collision.rigid.nearest import any_perpendicular

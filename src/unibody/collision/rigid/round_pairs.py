@@ -7,8 +7,7 @@ them; then the normal lies across both. A sphere level with a face that it is no
 
 from __future__ import annotations
 
-from unibody.collision.rigid.emit import put
-from unibody.collision.rigid.flush import flush_within
+from unibody.collision.rigid.contacts import flush_within, put
 from unibody.collision.rigid.kinds import BOX, CAPSULE, CYLINDER, SPHERE
 from unibody.collision.rigid.nearest import NOWHERE, any_perpendicular, nearest_of_box, nearest_of_cylinder, nearest_of_ellipsoid
 from unibody.collision.stencils import closest_of_edges, closest_on_segment

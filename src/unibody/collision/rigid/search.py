@@ -1,8 +1,8 @@
-"""Which shapes may touch: few by sorting their boxes along an axis, many by a hierarchy of grids (`grids`).
+"""Where shapes are, and which may touch: few by sorting their boxes along an axis, many by a hierarchy of grids (`grids`).
 
-Every shape has a box in the world, widened by half the margin. Up to FEW boxes are put in the order of their lower ends along the axis on
-which they are spread most, starting from the order of the last search, and each is held against those that begin before it ends. Planes
-have no box: they are held against every shape's height. Pairs come sorted by their shapes' numbers.
+Every shape has a frame in the world, and a box widened by half the margin. Up to FEW boxes are put in the order of their lower ends along
+the axis on which they are spread most, starting from the order of the last search, and each is held against those that begin before it
+ends. Planes have no box: they are held against every shape's height. Pairs come sorted by their shapes' numbers.
 
 From step to step little changes. A search with a wider margin M at poses X° names all pairs that a search with a margin m finds later, as
 long as m + 2 δ ≤ M, where no point of any shape has come farther than δ from where it was: of a body with shapes up to r from its origin
@@ -17,21 +17,78 @@ import numpy as np
 
 from unibody.collision.rigid.allowing import may_touch, note
 from unibody.collision.rigid.grids import find_by_grids
-from unibody.collision.rigid.kinds import PLANE
-from unibody.collision.rigid.placing import place_shape, place_shapes
+from unibody.collision.rigid.kinds import CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import dot3, load3, sub3
+from unibody.spatial.devices import add3, compose_rotations, dot3, load3, load9, rotate, store3, store9, sub3
 
 FEW = 512
 """Shapes up to which they are sorted along an axis: pairs that overlap there grow as n^(5/3) in a heap, which is then still faster."""
-
-
 ONLY_PLANES, MOST_ASKED = -1, 128
 """In the place of FEW: shapes may touch planes, but not each other. More shapes than these are not asked."""
-
-
 WIDER, CERTAIN = 5.0, 0.999
 """The margin of a search whose pairs are kept, in terms of the one that is asked for; and the part of it that round-off leaves."""
+
+
+@device
+def extents(kind, i, R, hull, size):
+    """Half extents of a shape's box in the world."""
+    if kind[i] == SPHERE:
+        return (size[4 * i], size[4 * i], size[4 * i])
+    if kind[i] == CAPSULE:
+        r = size[4 * i]
+        h = size[4 * i + 1]
+        return (r + h * abs(R[2]), r + h * abs(R[5]), r + h * abs(R[8]))
+    if kind[i] == CYLINDER:
+        r = size[4 * i]
+        h = size[4 * i + 1]
+        return (
+            r * sqrt(max(0.0, 1.0 - R[2] * R[2])) + h * abs(R[2]), r * sqrt(max(0.0, 1.0 - R[5] * R[5])) + h * abs(R[5]),
+            r * sqrt(max(0.0, 1.0 - R[8] * R[8])) + h * abs(R[8]),
+        )  # fmt: skip
+    a = hull[6 * i + 3]
+    b = hull[6 * i + 4]
+    c = hull[6 * i + 5]
+    if kind[i] == ELLIPSOID:
+        return (
+            sqrt((a * R[0]) ** 2 + (b * R[1]) ** 2 + (c * R[2]) ** 2), sqrt((a * R[3]) ** 2 + (b * R[4]) ** 2 + (c * R[5]) ** 2),
+            sqrt((a * R[6]) ** 2 + (b * R[7]) ** 2 + (c * R[8]) ** 2),
+        )  # fmt: skip
+    return (
+        a * abs(R[0]) + b * abs(R[1]) + c * abs(R[2]), a * abs(R[3]) + b * abs(R[4]) + c * abs(R[5]),
+        a * abs(R[6]) + b * abs(R[7]) + c * abs(R[8]),
+    )  # fmt: skip
+
+
+@device
+def place_shape(i, X, body, kind, pose, size, hull, margin, frames_out, boxes_out):
+    """The frame of a shape in the world and its box."""
+    R_WB = load9(X, 12 * body[i])
+    R = compose_rotations(R_WB, load9(pose, 12 * i))
+    p = add3(load3(X, 12 * body[i] + 9), rotate(R_WB, load3(pose, 12 * i + 9)))
+    store9(R, 12 * i, frames_out)
+    store3(p, 12 * i + 9, frames_out)
+    if kind[i] != PLANE:
+        c = add3(p, rotate(R, load3(hull, 6 * i)))
+        e = extents(kind, i, R, hull, size)
+        for k in range(3):
+            # round-off of places far from the origin must not lose a pair
+            slack = 0.5 * margin + 1e-14 * abs(c[k])
+            boxes_out[6 * i + k] = c[k] - e[k] - slack
+            boxes_out[6 * i + 3 + k] = c[k] + e[k] + slack
+
+
+@kernel
+def place_shapes(
+    X: Floats, body: Ints, kind: Ints, pose: Floats, size: Floats, hull: Floats, margin: float, frames_out: Floats, boxes_out: Floats
+) -> int:
+    """Frames of all shapes in the world and their boxes, from the poses of bodies; gives the first body without a finite pose, or −1."""
+    for b in range(X.size // 12):
+        for k in range(12):
+            if not abs(X[12 * b + k]) < np.inf:
+                return b
+    for i in range(body.size):
+        place_shape(i, X, body, kind, pose, size, hull, margin, frames_out, boxes_out)
+    return -1
 
 
 def only_planes(kind: np.ndarray, body: np.ndarray, rights: np.ndarray, bodies: int) -> bool:

@@ -27,7 +27,7 @@ from math import cos, pi, sin, sqrt
 
 import numpy as np
 
-from unibody.collision.rigid.emit import RECORD, exchange
+from unibody.collision.rigid.contacts import RECORD, exchange
 from unibody.kernel import device
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, scale3, sub3
 

@@ -120,7 +120,7 @@ class AffineForces:
 
     def __init__(self, view: RigidView, errors: CallbackErrors, clock: np.ndarray):
         self.model, model = view.model, view.model
-        self.n, self.nv = model.n_frames, model.nv_joints
+        self.n, self.nv, self._bodies = model.n_frames, model.nv_joints, model.n_bodies
         self._view, self._errors, self._clock = view, errors, clock
         self.limit = np.concatenate([np.zeros(0), *(j.effort_limit for j in model.joints)])
         stores = {name: f for name, f in model.forces if has_energy(f)}
@@ -135,7 +135,7 @@ class AffineForces:
         self.other = ForceSlopes(model, errors, clock, stores, self.limit)
         self.sprung = view.coordinates({j for f in stores.values() for j in f.joints()})
         self.touched = view.coordinates({j for _, f in model.forces for j in f.joints()})
-        self.neutral = self.padded(model.neutral_control())
+        self.neutral = model.neutral_control()
         self.rest = np.zeros(6 * self.n), np.zeros(self.nv)
 
     def _tables(self, only: Sequence[str] | None) -> ForceTables:
@@ -146,15 +146,10 @@ class AffineForces:
         """Of all joints, for efforts that control gives."""
         return self._view.coordinates()
 
-    def padded(self, control: np.ndarray) -> np.ndarray:
-        """With wrenches on points of deformables, which nobody controls."""
-        points = len(self.model.vertex_points)
-        return np.concatenate([control, np.zeros(self.nv + 6 * self.n - len(control))]) if points else control
-
     def _load(self, tables: ForceTables, signals: np.ndarray, *at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Wrenches, efforts and ledger at (X, V, q, v, control)."""
         F, effort, ledger, right = np.empty(6 * self.n), np.empty(2 * self.nv), np.empty(4), np.empty(self.nv)
-        load_forces(tables.classes, tables.index, tables.parameters, self.limit, signals, *at, F, effort, ledger, right)
+        load_forces(tables.classes, tables.index, tables.parameters, self.limit, signals, *at, self._bodies, F, effort, ledger, right)
         if self._errors.error is not None:
             raise_error_of(self._errors)
         return F, right, ledger
@@ -178,5 +173,5 @@ class AffineForces:
         self, X: np.ndarray, V: np.ndarray, q: np.ndarray, v: np.ndarray, signals: np.ndarray, control: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Wrenches, efforts, and powers of dampers, motors and applied wrenches, of all forces and of control, in motion."""
-        F, right, ledger = self._load(self._all, signals, X, V, q, v, self.padded(control))
+        F, right, ledger = self._load(self._all, signals, X, V, q, v, control)
         return F, right, ledger[[DAMPER_POWER, MOTOR_POWER, APPLIED_POWER]]

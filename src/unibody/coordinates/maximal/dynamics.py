@@ -274,7 +274,8 @@ def evaluate_maximal(
     load_forces(
         part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS),
         part(constants, layout, LIMIT), part(work_out, layout, SIGNALS), part(work_out, layout, X_WB), part(work_out, layout, V_WB),
-        joint_q, joint_v, control, wrenches, part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
+        joint_q, joint_v, control, part(work_out, layout, X_WB).size // 12, wrenches, part(work_out, layout, EFFORT),
+        part(work_out, layout, LEDGER), right,
     )  # fmt: skip
     add_joint_efforts(part(ints, layout, JOINTS), part(work_out, layout, DUAL), part(work_out, layout, SEEN_SLOT), right, wrenches)
     fill_node_rows(layout, ints, constants, work_out)

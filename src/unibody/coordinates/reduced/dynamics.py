@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from math import inf
 
-from unibody.algebra.tree.aba import BODY, ROW, A, eliminate_tree, fill_shifts, solve_tree
+from unibody.algebra.tree.aba import BODY, ROW, A, eliminate_tree, fill_shifts
+from unibody.algebra.tree.factor import solve_tree
 from unibody.arena import part
 from unibody.coordinates.evaluate_rows import see_rows
 from unibody.coordinates.external_forces import load_forces
@@ -26,15 +27,15 @@ from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, FRAMES, MOVIN
 from unibody.coordinates.relative_joints import add_joint_efforts
 from unibody.coordinates.signals import FillSignals
 from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, FORCE_STAGE, SEE_STAGE, SIGNAL_STAGE, Stage
-
-from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, ARMATURE, BIAS, CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES,
-    FORCE_INDEX, FORCE_PARAMETERS, G, GRAM, GRAVITY, J, JOINTS, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER, NODE_OF, RANK,
-    RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROW_COUNT, ROW_ENTRY, ROW_START, SEEN, SIGNALS, STEP, TARGET, VIOLATION, V_WB, X_WB, Y,
-    STABILISER,
-)  # fmt: skip
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import load3
+
+from unibody.coordinates.workspace import (  # isort: skip
+    ACTIVE, ARMATURE, BIAS, CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, FORCE_CLASSES,
+    FORCE_INDEX, FORCE_PARAMETERS, GRAM, GRAVITY, JOINTS, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER, NODE_OF, RANK, RATE, RESIDUAL,
+    RESPONSE_X, RESPONSE_Y, RIGHT, ROW_COUNT, ROW_ENTRY, ROW_START, SEEN, SIGNALS, STABILISER, STEP, TARGET, VIOLATION, V_WB, X_WB, F,
+    G, J, Y,
+)  # fmt: skip
 
 
 @device
@@ -77,7 +78,9 @@ def see_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, work
 
 @kernel
 def load_bodies(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
-    """All forces, as wrenches in the sweep's rows and efforts in RIGHT."""
+    """All forces, as wrenches in the sweep's rows and efforts in RIGHT. Points of deformables may stand behind the bodies, and velocities
+    of vertices behind those of joints."""
+    n = part(ints, layout, BODIES).size // BODY
     rows = part(work_out, layout, ROWS)
     X = part(work_out, layout, X_WB)
     V = part(work_out, layout, V_WB)
@@ -88,12 +91,12 @@ def load_bodies(layout: Ints, ints: Ints, constants: Floats, control: Floats, wo
         fill_bodies(part(constants, layout, FRAMES), rows, X, V)
     load_forces(
         part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS),
-        part(constants, layout, LIMIT), part(work_out, layout, SIGNALS), X, V, q_out, v_out, control, wrenches,
-        part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
+        part(constants, layout, LIMIT), part(work_out, layout, SIGNALS), X, V, q_out, v_out[: right.size],
+        control, n, wrenches, part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
     )  # fmt: skip
     if joints.size > 0:
         add_joint_efforts(joints, part(work_out, layout, DUAL), part(work_out, layout, SEEN), right, wrenches)
-    load_wrenches(X, wrenches, rows)
+    load_wrenches(X[: 12 * n], wrenches, rows)
 
 
 @kernel

@@ -6,8 +6,10 @@
 may pull. A body that accelerates by a is strained by about a h² / (K ℓ), one that turns with ω by (ω h)² / K: with c ∝ 1/h² the error
 is of second order in the step like that of BDF-2, and far below it. What else a body carries (others that rest or hang on it, an impact)
 is not known before: after a minimisation that ends with |AᵀA − 1| above the goal, e is raised by what would have kept it below, and the
-step goes on from where it is until the goal is met. The numbers e ≥ 0 never fall within a run and are memory. A virtual link carries the
-loads of its neighbours and is as stiff as the stiffer one. A modulus Y that is given holds always: c = Y V.
+step goes on from where it is until the goal is met. The numbers e are memory. Where the step becomes shorter, c stays as it was (e falls
+below 0 then), since strains of which c were raised would throw what carries something; where it becomes longer, c falls with it, though
+not below what the longer step asks for. A virtual link carries the loads of its neighbours and is as stiff as the stiffer one. A modulus Y
+that is given holds always: c = Y V.
 """
 
 from __future__ import annotations
@@ -49,6 +51,11 @@ class BodyStiffness:
         if self._given is not None:
             return self._given
         return RIGIDITY / h**2 * self._size * 2.0**doubled
+
+    def carried(self, doubled: np.ndarray, before: float, h: float) -> np.ndarray:
+        """The numbers e in a step of length h after one of length `before`."""
+        same = doubled + 2.0 * np.log2(h / before)
+        return np.clip(np.minimum(same, np.maximum(doubled, 0.0)), -MOST, MOST)
 
     def raised(self, doubled: np.ndarray, Q: np.ndarray) -> np.ndarray | None:
         """The numbers e after a step that ended with coordinates Q of the moving ones; None if they stay."""

@@ -17,7 +17,7 @@ import numpy as np
 from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.arrays import inner
 from unibody.collision.contact_search import ContactSearch
-from unibody.collision.proximity import WIDTH, ContactSet
+from unibody.collision.proximity import SHARE, WIDTH, ContactSet
 from unibody.contact.barrier import (
     add_contact_gradient,
     add_positive_blocks,
@@ -37,11 +37,13 @@ from unibody.spatial.devices import add3, dot3, load3, norm3, scale3, sub3
 
 DOUBLES = 0.5
 """Growth of a distance along Newton's direction, in units of itself, above which its barrier is taken by a secant."""
-AT_REST = 1e-3
+AT_REST = 1e-4
 """Of the slip speed, for contacts that rest."""
 LITTLE = 1e-3
 SHARPER = 2.0
 """Slips are found to a twentieth where distances are to a tenth."""
+TINY = 0.5
+"""Of the distance between two bodies: what both may move without a look at anything else. Collision detection would allow 0.9 of it."""
 DIGITS = 1e-15
 """Distances are as exact as coordinates: that is what the barriers' values can be trusted to."""
 
@@ -95,7 +97,7 @@ def press_and_change(pair: Ints, record: Floats, kappa: float, reach: float, p: 
     most = 0.0
     press_out[0] = 0.0
     for k in range(pair.size // 2):
-        xi = record[WIDTH * k + 11] / reach
+        xi = record[WIDTH * k + 11] / (reach * record[WIDTH * k + SHARE])
         if xi < 1.0:
             press_out[0] -= kappa * record[WIDTH * k + 12] * record[WIDTH * k + 13] * barrier_terms(xi)[1]
         most = max(most, contact_change(pair[2 * k], pair[2 * k + 1], record, k, p))
@@ -124,7 +126,7 @@ def loosen_records(pair: Ints, p: Floats, reach: float, record_out: Floats) -> i
     for k in range(pair.size // 2):
         grows = contact_growth(pair, record_out, k, p)
         if grows > DOUBLES:
-            record_out[WIDTH * k + 12] *= max(1.0 - grows, min(1.0, record_out[WIDTH * k + 11] / reach))
+            record_out[WIDTH * k + 12] *= max(1.0 - grows, min(1.0, record_out[WIDTH * k + 11] / (reach * record_out[WIDTH * k + SHARE])))
             found += 1
     return found
 
@@ -177,10 +179,10 @@ def slip_change(pair: Ints, record: Floats, bound: Floats, e: Floats, p: Floats,
     return most
 
 
-def smooth_slips(system: AffineSystem, contacts: ContactSet, V: np.ndarray, slip_speed: float, rate: float) -> np.ndarray:
-    """(n,) ε [m] of contacts whose bodies have the rates V (bodies, 4, 3) at the beginning of the step."""
-    pair, most = contacts.pair, np.zeros(len(V))
-    speed = np.linalg.norm(np.einsum("nsk,nski->ni", contacts.u, V[pair]), axis=1)
+def smooth_slips(system: AffineSystem, pair: np.ndarray, u: np.ndarray, V: np.ndarray, slip_speed: float, rate: float) -> np.ndarray:
+    """(n,) ε [m] of contacts of pairs with weights u, whose bodies have the rates V (bodies, 4, 3) at the beginning of the step."""
+    most = np.zeros(len(V))
+    speed = np.linalg.norm(np.einsum("nsk,nski->ni", u, V[pair]), axis=1)
     np.maximum.at(most, pair.ravel(), np.repeat(speed, 2))
     most[system.place < 0] = 0.0
     return np.clip(most[pair].max(axis=1), AT_REST * slip_speed, slip_speed) / rate
@@ -191,8 +193,10 @@ class BarrierPotential(Potential):
     be found with it."""
 
     def __init__(self, system: AffineSystem, law: ContactParameters, factor: float, alone: bool, x: np.ndarray):
-        self._search = ContactSearch(system.surface, system.broad, system.proximity, law.reach, law.parts)
-        self._law, self._factor, self._alone = law, factor, alone
+        self._search = ContactSearch(system.surface, system.broad, system.proximity, law.reach, law.parts, law.shares, system.kept)
+        self._system, self._law, self._factor, self._alone = system, law, factor, alone
+        self._fixed = system.place[system.surface.plane_body] < 0
+        """Which half-spaces do not move by themselves."""
         self._known = x.copy(), self._search.contacts(x)
         self._press = np.zeros(1)
         self._loose: tuple[np.ndarray, np.ndarray] | None = None
@@ -221,10 +225,22 @@ class BarrierPotential(Potential):
             add(c.pair.ravel(), places[0], record, self._law.pressure, self._law.reach, self._factor, own_out, between_out)
 
     def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
+        if self._tiny(x, p):
+            return 1.0
         t, ahead = self._search.safe_step(x, p, self._alone)
         if ahead is not None:
             self._known = x + t * p, ahead
         return t
+
+    def _tiny(self, x: np.ndarray, p: np.ndarray) -> bool:
+        """Whether no two bodies move by more than a part of the distance between them: then nothing can touch on the way."""
+        planes = self._system.surface.plane_body
+        if not self._fixed.all() or (len(planes) and p[: 12 * self._system.rows].reshape(-1, 12)[planes].any()):
+            return False
+        c, way = self.contacts(x), self._system.motions(p)[:, 1]
+        if not 2.0 * way.max(initial=0.0) < TINY * self._law.reach:
+            return False
+        return bool((way[c.pair].sum(axis=1) < TINY * c.distance).all())
 
     def first_hit(self, x: np.ndarray, p: np.ndarray) -> tuple[int, int] | None:
         """The bodies between which the way p ends first."""
@@ -247,9 +263,9 @@ class BarrierPotential(Potential):
 class FrictionPotential(Potential):
     """Friction with slips from `origin` (bodies, 4, 3) on; μ of every pair of bodies, V (bodies, 4, 3) at the beginning of the step.
 
-    A contact is smooth below ε = v / (∂v/∂x), at most the slip speed's and at least a thousandth of that; v is the largest relative speed
-    at the contacts of its bodies at the beginning of the step. What sticks with a part f₁ = 2 α − α² < 1 of its bound moves by α ε, so the
-    creep of a body that sticks everywhere is α < 1 times that of the step before, until it is a thousandth."""
+    A contact is smooth below ε = v / (∂v/∂x), at most the slip speed's and at least a ten-thousandth of that; v is the largest relative
+    speed at the contacts of its bodies at the beginning of the step. What sticks with a part f₁ = 2 α − α² < 1 of its bound moves by α ε,
+    so the creep of a body that sticks everywhere is α < 1 times that of the step before, until it is a ten-thousandth."""
 
     def __init__(
         self, system: AffineSystem, law: ContactParameters, mu: np.ndarray, origin: np.ndarray, V: np.ndarray, rate: float, factor: float
@@ -261,14 +277,21 @@ class FrictionPotential(Potential):
     def renew(self, contacts: ContactSet, x: np.ndarray, balanced: ContactParameters | None = None) -> bool:
         """Take normal forces and tangents from these contacts at x, whose distances balance forces with the κ of this law, or of an earlier
         one; whether any of them rubs."""
-        contacts = contacts.at_surfaces(x)
-        force = contact_forces(contacts, self._law.pressure, self._law.reach)
-        if balanced is not None and len(force):
-            force = force * balanced.of_pairs(contacts.pair) / self._law.of_pairs(contacts.pair)
-        lagged = LaggedFriction.of(contacts, force, self._mu[contacts.pair[:, 0], contacts.pair[:, 1]])
-        self._pair, self._record, self._bound = lagged.contacts.pair, lagged.contacts.record.ravel(), lagged.bound
-        self._slip = smooth_slips(self._system, lagged.contacts, self._V, self._law.slip_speed, self._rate)
+        lagged = self._rubbing(contacts, x, balanced)
+        rubbing, u = lagged.contacts, lagged.contacts.u
+        self._pair, self._record, self._bound = rubbing.pair, rubbing.record.ravel(), lagged.bound
+        self._slip = smooth_slips(self._system, rubbing.pair, u, self._V, self._law.slip_speed, self._rate)
         return len(self._bound) > 0
+
+    def _rubbing(self, contacts: ContactSet, x: np.ndarray, balanced: ContactParameters | None) -> LaggedFriction:
+        """Those that press and have friction, at the points where surfaces touch."""
+        parts = None if balanced is None else (balanced.of_pairs(contacts.pair), self._law.of_pairs(contacts.pair))
+        mu = self._mu[contacts.pair[:, 0], contacts.pair[:, 1]]
+        force = contact_forces(contacts, self._law.pressure, self._law.reach)
+        if parts is not None:
+            force = force * parts[0] / parts[1]
+        lagged = LaggedFriction.of(contacts, force, mu)
+        return LaggedFriction(lagged.contacts.at_surfaces(x), lagged.bound)
 
     def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
         return (self._pair,)
@@ -291,6 +314,8 @@ class FrictionPotential(Potential):
 
 class DamperPotential(Potential):
     """½ (∂v/∂x) wᵀ D w with w = x − x₀, of a matrix D [N s/m] over the moving bodies (Eq. 20)."""
+
+    whole = False
 
     def __init__(self, system: AffineSystem, D: BlockMatrix, origin: np.ndarray, rate: float, factor: float):
         self._moving, self._D, self._origin = system.moving, D, origin[system.moving].ravel()
@@ -340,7 +365,8 @@ def dragged(
     out = np.zeros_like(origin)
     if targets and len(contacts) and damping.any():
         a, b = contacts.pair.T
-        c = damping[a, b] * law.pressure * contacts.area * barrier(contacts.distance / law.reach)[2] / law.reach
+        reach = law.reach * contacts.record[:, SHARE]
+        c = damping[a, b] * law.pressure * contacts.area * barrier(contacts.distance / reach)[2] / reach
         way = np.zeros_like(origin)
         for i, target in targets.items():
             way[i] = target - origin[i]

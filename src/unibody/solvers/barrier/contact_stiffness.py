@@ -1,18 +1,23 @@
-"""How stiff barriers are where no pressure is given: κ per body, from mass, surface, step, gravity and speed.
+"""Where barriers begin and how stiff they are where no pressure is given: d̂ and κ per body, from gaps, mass, surface, step, gravity, speed.
 
-    κ_b = (m / A) (10 g + d̂/h² + v/h),   κ_ab = max(κ_a, κ_b)
+    κ_b = (m / A) (10 g + d̂_b/h² + min(v/h, 2 v²/d̂_b)),   κ_ab = max(κ_a, κ_b),   d̂_ab = max(d̂_a, d̂_b)
 
 A is a sixth of the body's surface: what it may rest on. The first term carries ten bodies like this one in the middle of the barrier, the
 second makes the barrier as quick as the step, the third stops a body of speed v (of its fastest vertex, and of the fastest driven body)
-within one step. Pairs of light bodies so stay soft beside heavy ones, and a heavy one on a light one is carried.
+within one step, or within half of d̂ if that takes more steps. Pairs of light bodies so stay soft beside heavy ones, and a heavy one on a
+light one is carried.
+
+A body that starts nearer to others than the reach has d̂_b as long as its least gap, so that no barrier holds energy at the start: with the
+whole reach it would be m (d̂/h)² and more, and throw what rests, the faster the shorter the step. d̂_b grows with the least gap, up to the
+reach, and never falls. Neither of it changes a force, as every gap of a body is then at or beyond the end of its own barrier.
 
 Speeds change, so κ_b is the first two terms times 2ᵉ. Of a body that touches nothing, e is what its speed asks for, up and down, which
 nobody feels. While it touches something, e only rises, with the speed and as smoothly, so that what comes to rest keeps its κ; and after a
 step that ended with distances below 0.02 d̂, by what would have kept them above (near the wall of a barrier distances grow as κ), though
-not beyond the κ of a body of the mass of all: where a body is squeezed, no κ makes room. Where the step becomes shorter or longer, what
-touches something keeps its κ too (e may be below 0 then): or a shorter step would throw what rests, since the barrier would hold a multiple
-of its energy. The numbers e are memory, so a run that is continued goes on as it would have. A pressure that is given holds for all pairs,
-always.
+not beyond the κ of a body of the mass of all: where a body is squeezed, no κ makes room. Where the step becomes shorter or longer, or d̂_b
+longer, what touches something keeps its κ too (e may be below 0 then): or a shorter step would throw what rests, since the barrier would
+hold a multiple of its energy. The numbers e are memory, so a run that is continued goes on as it would have. A pressure that is given holds
+for all pairs, always.
 
 Where κ has risen, a contact's force at the beginning of a step is that which the old κ has balanced: friction's bounds are taken with it.
 """
@@ -23,13 +28,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unibody.collision.proximity import ContactSet
+from unibody.collision.proximity import SHARE, ContactSet
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.element_loads import CARRIED
 from unibody.solvers.barrier.memory import MOST
 
 DEEP = 0.02
 """d/d̂ at the end of a step below which the next one is stiffer."""
+LEAST = 1e-6
+"""d̂_b of a body that starts still nearer than that, in units of the reach: such barriers hold next to nothing at any step."""
+STOPS = 2.0
+"""κ d̂ in units of m v²/A: b is then ¼ where a body stops, in the middle of the barrier."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,8 @@ class ContactParameters:
     """ε_v [m/s]"""
     parts: np.ndarray
     """(bodies, links and deformables,) part of κ that each asks for; a pair has the larger."""
+    shares: np.ndarray
+    """(bodies, links and deformables,) d̂_b in units of the reach, 0 of what does not move; a pair has the larger."""
 
     def of_pairs(self, pair: np.ndarray) -> np.ndarray:
         """(n,) κ of pairs of bodies (n, 2)."""
@@ -77,47 +88,57 @@ class Pressures:
         """(moving,) log₂ of the mass of all in that of each."""
         self._gravity = float(np.linalg.norm(system.model.gravity))
 
-    def law(self, h: float, steps: np.ndarray, slip_speed: float) -> ContactParameters:
-        """With the numbers e of the moving bodies."""
-        if self._given is not None:
-            return ContactParameters(self.reach, self._given, slip_speed, np.ones(len(self._weight)))
-        kappa = self._weight * self._rest(h)
-        kappa[self._moving] *= 2.0**steps
+    def law(self, h: float, steps: np.ndarray, nearer: np.ndarray, slip_speed: float) -> ContactParameters:
+        """With the numbers e of the moving bodies, and log₂ of their shares of the reach."""
+        kappa, shares = np.zeros(len(self._weight)), np.zeros(len(self._weight))
+        shares[self._moving] = 2.0**nearer
+        kappa[self._moving] = self._weight[self._moving] * self._rest(h, nearer) * 2.0**steps
         most = float(kappa.max(initial=0.0))
-        if most <= 0.0:
-            return ContactParameters(self.reach, 1.0, slip_speed, np.ones(len(kappa)))
-        return ContactParameters(self.reach, most, slip_speed, kappa / most)
+        if self._given is not None or most <= 0.0:
+            every = np.ones(len(kappa))
+            return ContactParameters(self.reach, self._given or 1.0, slip_speed, every, every)
+        return ContactParameters(self.reach, most, slip_speed, kappa / most, shares)
 
-    def _rest(self, h: float) -> float:
-        return CARRIED * self._gravity + self.reach / h**2
+    def _rest(self, h: float, nearer: np.ndarray) -> np.ndarray:
+        """(moving,) κ at rest, in units of m/A."""
+        return CARRIED * self._gravity + self.reach * 2.0**nearer / h**2
 
-    def raised(self, steps: np.ndarray, touching: np.ndarray, h: float, V: np.ndarray) -> np.ndarray:
+    def nearest(self, contacts: ContactSet) -> np.ndarray:
+        """(moving,) log₂ of the share of the reach that ends before all contacts of a body."""
+        least = np.full(len(self._weight), self.reach)
+        np.minimum.at(least, contacts.pair.ravel(), np.repeat(contacts.distance, 2))
+        return np.log2(np.maximum(least[self._moving] / self.reach, LEAST))
+
+    def raised(self, steps: np.ndarray, nearer: np.ndarray, touching: np.ndarray, h: float, V: np.ndarray) -> np.ndarray:
         """The numbers e for a step that begins with velocities V (of all control points), of which bodies that are touching keep theirs."""
         if self._given is not None or not len(self._system.surface.body):
             return steps
         kept = np.where(touching > 0.0, steps, 0.0)
-        return np.maximum(kept, self._asked(h, V, 2.0 ** np.minimum(kept, 0.0)))
+        return np.maximum(kept, self._asked(h, V, nearer, 2.0 ** np.minimum(kept, 0.0)))
 
-    def carried(self, steps: np.ndarray, touching: np.ndarray, before: float, h: float) -> np.ndarray:
-        """The numbers e with which what touches something keeps the κ of steps of length `before` in one of length h."""
+    def carried(
+        self, steps: np.ndarray, touching: np.ndarray, before: tuple[float, np.ndarray], now: tuple[float, np.ndarray]
+    ) -> np.ndarray:  # fmt: skip
+        """The numbers e with which what touches something keeps the κ of other steps and shares of the reach, (length, log₂)."""
         if self._given is not None:
             return steps
-        return np.where(touching > 0.0, np.clip(steps + np.log2(self._rest(before) / self._rest(h)), -MOST, MOST), steps)
+        return np.where(touching > 0.0, np.clip(steps + np.log2(self._rest(*before) / self._rest(*now)), -MOST, MOST), steps)
 
-    def _asked(self, h: float, V: np.ndarray, least: np.ndarray | float = 1.0) -> np.ndarray:
+    def _asked(self, h: float, V: np.ndarray, nearer: np.ndarray, least: np.ndarray | float = 1.0) -> np.ndarray:
         """(moving,) e for the speeds of V, of bodies that have this part of κ at rest."""
         moving, speed = self._moving, self._system.motions(np.ascontiguousarray(V).ravel())[:, 1]
         driven = [i for i, b in enumerate(self._system.model.bodies) if b.kind == "kinematic"]
-        ask = least + (speed[moving] + speed[driven].max(initial=0.0)) / h / self._rest(h)
+        v = speed[moving] + speed[driven].max(initial=0.0)
+        ask = least + np.minimum(v / h, STOPS * v * v / (self.reach * 2.0**nearer)) / self._rest(h, nearer)
         return np.minimum(np.log2(ask), MOST)
 
     def deep(self, distance: float) -> bool:
         """Whether the least distance at the end of a step asks for more."""
         return self._given is None and distance < DEEP * self.reach
 
-    def deepened(self, steps: np.ndarray, contacts: ContactSet, h: float, V: np.ndarray) -> np.ndarray:
+    def deepened(self, steps: np.ndarray, nearer: np.ndarray, contacts: ContactSet, h: float, V: np.ndarray) -> np.ndarray:
         """The numbers e after a step that ended with these contacts and with velocities V."""
-        least = np.full(len(self._weight), DEEP * self.reach)
-        np.minimum.at(least, contacts.pair.ravel(), np.repeat(contacts.distance, 2))
-        more = steps + np.log2(DEEP * self.reach / least[self._moving])
-        return np.maximum(steps, np.minimum(np.minimum(more, self._asked(h, V) + self._most), MOST))
+        least = np.full(len(self._weight), DEEP)
+        np.minimum.at(least, contacts.pair.ravel(), np.repeat(contacts.distance / (self.reach * contacts.record[:, SHARE]), 2))
+        more = steps + np.log2(DEEP / least[self._moving])
+        return np.maximum(steps, np.minimum(np.minimum(more, self._asked(h, V, nearer) + self._most), MOST))

@@ -17,11 +17,11 @@ from unibody.model import Model
 
 
 def with_deformables(
-    surface: Surface, rules: Filter, model: Model, rows: int, moves: np.ndarray, off: Collection[tuple[int, int]],
+    surface: Surface, rules: Filter, model: Model, rows: int, rests: np.ndarray, off: Collection[tuple[int, int]],
     self_contact: bool,
 ) -> tuple[Surface, Filter]:  # fmt: skip
-    """`surface` and `rules` of the bodies with the deformables of the model behind `rows` bodies and links. `moves` (vertices,): which are
-    not known beforehand; `off`: pairs that do not touch, deformables numbered behind the bodies."""
+    """`surface` and `rules` of the bodies with the deformables of the model behind `rows` bodies and links. `rests` (vertices,): which
+    never move; `off`: pairs that do not touch, deformables numbered behind the bodies."""
     first, moving = 4 * rows, np.zeros(rows + len(model.deformables), np.int64)
     moving[: len(rules.moving)] = rules.moving
     for k, d in enumerate(model.deformables):
@@ -30,7 +30,7 @@ def with_deformables(
         place[used] = np.arange(len(used))
         mesh = BendingMesh(d.X[used], place[d.faces], place[d.edges], first + d.first, d.radius, first + d.first + used)
         surface = surface.plus(mesh, rows + k)
-        moving[rows + k] = int(moves[d.first : d.first + len(d.X)].any())
+        moving[rows + k] = int(not rests[d.first : d.first + len(d.X)].all())
     n, bodies = len(moving), len(rules.moving)
     a, b = rules.excluded // bodies, rules.excluded % bodies
     apart = [(i, k - bodies + rows) if i < bodies else (i - bodies + rows, k - bodies + rows) for i, k in off if k >= bodies]
@@ -40,7 +40,7 @@ def with_deformables(
     itself = rows + np.arange(len(model.deformables)) if self_contact else np.zeros(0, np.int64)
     itself = itself[moving[itself] > 0]
     # vertices that are attached
-    to, owner = np.full(len(moves), -1, np.int64), np.concatenate([np.full(d.n, rows + k) for k, d in enumerate(model.deformables)])
+    to, owner = np.full(len(rests), -1, np.int64), np.concatenate([np.full(d.n, rows + k) for k, d in enumerate(model.deformables)])
     for each in model.attachments:
         to[each.vertices] = each.body if each.body >= 0 else owner[each.support[:, 0]]
     attached = np.full(len(surface.w), -1, np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 from unibody.algebra.minimise import minimise
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.contact_potential import BarrierPotential
-from unibody.solvers.barrier.incremental_potential import IncrementalPotential, Targets
+from unibody.solvers.barrier.incremental_potential import THERE, IncrementalPotential, Targets
 
 TRIES = 200
 NEARLY = 0.9
@@ -21,11 +21,19 @@ STUCK, PATIENCE = 1e-6, 8
 
 
 def blocked(problem: IncrementalPotential, barrier: BarrierPotential | None, x: np.ndarray) -> str:
-    """Which driven body is held up, and by which other: the nearest of all."""
-    bodies, targets = problem.system.model.bodies, problem.targets.bodies
-    if not targets:
-        return "prescribed vertices do not get to their places: something is in the way"
+    """Which driven body is held up, or which deformable with prescribed vertices, and by which other: the nearest of all."""
+    system, bodies, targets = problem.system, problem.system.model.bodies, problem.targets.bodies
     contacts = barrier.contacts(x) if barrier is not None else None
+    if not targets and (vertices := system.vertices) is not None:
+        short = np.abs(problem.targets.vertices - vertices.of(x)[vertices.prescribed]).max(axis=1) >= THERE
+        owners = system.rows + np.unique(vertices.owner[vertices.prescribed[short]])
+        near = np.isin(contacts.pair, owners).any(axis=1) if contacts is not None else np.zeros(0, bool)
+        late, what = ", ".join(f"'{system.name_of(i)}'" for i in owners), "something"
+        if contacts is not None and near.any():
+            a, b = contacts.pair[near][np.argmin(contacts.distance[near])]
+            late, what = (f"'{system.name_of(i)}'" for i in ((a, b) if a in owners else (b, a)))
+            what = "it" if a == b else what
+        return f"prescribed vertices of {late} do not get to their places: {what} is in the way"
     driven = np.isin(contacts.pair, list(targets)).any(axis=1) if contacts is not None else np.zeros(0, bool)
     late = ", ".join(f"'{bodies[i].name}'" for i in targets if i < len(bodies))
     if contacts is None or not driven.any():

@@ -8,17 +8,17 @@ Damping is semi-implicit (paper 003 §5.1): D = Σ damping · ∂²W/∂x² at t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
-from unibody.algebra.block.node_blocks import NodeBlocks
+from unibody.algebra.block.node_blocks import NodeBlocks, add_block_products
 from unibody.coordinates.affine.control_points import ControlPoints
 from unibody.coordinates.affine.forces import raise_error_of
+from unibody.coordinates.vertices.stencil_map import StencilMap
 from unibody.energies.base import EXACT, GRADIENT, PROJECTED, VALUE
-from unibody.energies.evaluate import EnergyBatch, EnergyTables
-from unibody.kernel import Floats, Ints, kernel
+from unibody.energies.evaluate import EnergyTables
+from unibody.energies.upright import largest_upright_step
 from unibody.model import Model
 from unibody.model.tables import CallbackErrors
 from unibody.solvers.barrier.affine_system import AffineSystem
@@ -28,80 +28,6 @@ HALVINGS = 60
 """Of a way at whose end something is turned inside out."""
 DIGITS = 4e-16
 """Of each stencil's value, of what it would be at strains of 1: at small ones most digits cancel."""
-
-
-@kernel
-def add_stencil_blocks(
-    stencil: Ints, corner: Ints, weight: Floats, flip: Ints, target: Ints, count: int, scale: Floats, blocks: Floats, sums_out: Floats
-) -> None:
-    """Blocks (3 × 3, by `corner` = k a + b of a stencil's vertices) of stencils' matrices, times weights and the stencil's scale, into the
-    sums: as they are (flip 0), transposed (1), or both (2)."""
-    wide = 3 * count
-    for e in range(stencil.size):
-        at = wide * wide * stencil[e] + 3 * wide * (corner[e] // count) + 3 * (corner[e] % count)
-        w = weight[e] * scale[stencil[e]]
-        to = 9 * target[e]
-        for r in range(3):
-            for c in range(3):
-                if flip[e] != 1:
-                    sums_out[to + 3 * r + c] += w * blocks[at + wide * r + c]
-                if flip[e] != 0:
-                    sums_out[to + 3 * r + c] += w * blocks[at + wide * c + r]
-
-
-@kernel
-def expand_entries(
-    rows: Ints, columns: Ints, own: Ints, first: Ints, to: Ints, weight: Floats, source_out: Ints, weight_out: Floats, flip_out: Ints,
-    row_out: Ints, column_out: Ints,
-) -> int:  # fmt: skip
-    """To which blocks at row ≤ column the blocks at (rows, columns) give, if i stands for to[first[i]] …; how many such gifts there are.
-    Blocks are on a stencil's own diagonal, or stand for their transposes below it, too."""
-    found = 0
-    for e in range(rows.size):
-        i = rows[e]
-        j = columns[e]
-        for k in range(first[i], first[i + 1]):
-            for l in range(first[j], first[j + 1]):
-                a = to[k]
-                b = to[l]
-                if own[e] == 1 and a > b:
-                    continue
-                source_out[found] = e
-                weight_out[found] = weight[k] * weight[l]
-                flip_out[found] = 2 if a == b and own[e] == 0 else (0 if a <= b else 1)
-                row_out[found] = min(a, b)
-                column_out[found] = max(a, b)
-                found += 1
-    return found
-
-
-class StencilMap:
-    """Where matrices of batches of stencils stand, over points that control points stand for (`first`, `to`, `weight`)."""
-
-    def __init__(self, batches: Sequence[EnergyBatch], node: int, first: np.ndarray, to: np.ndarray, weight: np.ndarray):
-        found, width, count = [], np.diff(first), int(to.max(initial=-1)) + 1
-        for batch in batches:
-            k = batch.vertices.shape[1]
-            a, b = np.triu_indices(k)
-            rows, columns = (np.ascontiguousarray(batch.vertices[:, i].ravel() + node) for i in (a, b))
-            own = np.tile(a == b, len(batch.vertices)).astype(np.int64)
-            room = int((width[rows] * width[columns]).sum())
-            source, flip, row, column = (np.empty(room, np.int64) for _ in range(4))
-            share = np.empty(room)
-            n = expand_entries(rows, columns, own, first, to, weight, source, share, flip, row, column)
-            stencil, corner = source[:n] // len(a), (k * a + b)[source[:n] % len(a)]
-            found.append((stencil, corner, share[:n].copy(), flip[:n].copy(), row[:n] * count + column[:n]))
-        keys = np.unique(np.concatenate([np.zeros(0, np.int64), *(part[4] for part in found)]))
-        self.rows, self.columns = keys // max(count, 1), keys % max(count, 1)
-        self._gifts = [(*part[:4], np.searchsorted(keys, part[4])) for part in found]
-
-    def summed(self, batches: Sequence[EnergyBatch], scales: Sequence[np.ndarray]) -> NodeBlocks:
-        """Σ of the batches' matrices as they have been evaluated, each stencil's times its scale."""
-        sums = np.zeros(9 * len(self.rows))
-        for batch, gifts, scale in zip(batches, self._gifts, scales, strict=True):
-            stencil, corner, share, flip, target = gifts
-            add_stencil_blocks(stencil, corner, share, flip, target, batch.vertices.shape[1], scale, batch.blocks.ravel(), sums)
-        return NodeBlocks(self.rows, self.columns, sums.reshape(-1, 3, 3))
 
 
 class Matter:
@@ -149,6 +75,13 @@ class Matter:
                 return d.name
         return None
 
+    def upright_step(self, y: np.ndarray, p: np.ndarray, t: float) -> float:
+        """The part of p, at most t, along which no tetrahedron is turned inside out that must not be."""
+        for batch in self._tables.batches:
+            if getattr(batch.energy, "upright", False):
+                t = largest_upright_step(batch.vertices, batch.parameters, y, p, t)
+        return t
+
     def gradient(self, y: np.ndarray) -> np.ndarray:
         self._evaluate(y, GRADIENT)
         return self._tables.gradient
@@ -186,6 +119,15 @@ def across_hinges(model: Model, free: np.ndarray) -> np.ndarray:
     return np.concatenate(found)
 
 
+def dissipation(D: NodeBlocks | None, speed: np.ndarray) -> float:
+    """vᵀ D v [W] of all control points with rates `speed` (flat)."""
+    if D is None:
+        return 0.0
+    pull = np.zeros(speed.size)
+    add_block_products(D.rows, D.columns, np.ascontiguousarray(D.blocks).ravel(), speed, pull)
+    return float(speed @ pull)
+
+
 class EnergyPotential(Potential):
     """Matter during one step."""
 
@@ -204,6 +146,7 @@ class EnergyPotential(Potential):
         return self._matter.blocks(x[self._at :], self._factor, careful)
 
     def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
+        t = self._matter.upright_step(x[self._at :], p[self._at :], t)
         for _ in range(HALVINGS):
             if np.isfinite(self._matter.value(x[self._at :] + t * p[self._at :])):
                 return t

@@ -47,6 +47,8 @@ class Potential:
     `with_vertices`, of all control points, whose second derivative is given by `point_blocks`."""
 
     with_vertices: ClassVar[bool] = False
+    whole: bool = True
+    """Whether its gradient tells what acts on driven bodies and prescribed vertices, too."""
 
     def point_blocks(self, x: np.ndarray, careful: bool) -> NodeBlocks:
         """∂²/∂x² over the unknown points (`Vertices.reduced`), exact or `careful`, of a potential of all control points."""
@@ -127,10 +129,12 @@ class IncrementalPotential:
         """What of x a potential sees."""
         return x if potential.with_vertices else x[: 12 * self.system.rows]
 
-    def forces(self, x: np.ndarray) -> np.ndarray:
-        """∂Ψ/∂x by all control points, those that are known among them."""
+    def forces(self, x: np.ndarray, whole: bool = False) -> np.ndarray:
+        """∂Ψ/∂x by all control points, those that are known among them; only of potentials that are `whole`."""
         every = np.zeros(x.size)
         for potential in self.potentials:
+            if whole and not potential.whole:
+                continue
             potential.add_gradient(self._of(potential, x), self._of(potential, every))
         return every
 

@@ -33,9 +33,12 @@ class LastStep:
 
 class BarrierMemory:
     """The memory of `n` moving bodies and links, `nq` joint coordinates, rows of equations and measured rows, deformables, their free
-    and their held vertices."""
+    and their held vertices; `driven`: with the work of what moves as it is told."""
 
-    def __init__(self, n: int, nq: int, rows: int, measured: int, deformables: int = 0, vertices: int = 0, held: int = 0):
+    def __init__(
+        self, n: int, nq: int, rows: int, measured: int, deformables: int = 0, vertices: int = 0, held: int = 0,
+        driven: bool = False,
+    ):  # fmt: skip
         self._n, self._vertices = 12 * n, vertices
         of_vertices = (
             Field("vertex_origin", (vertices, 3), "m", "positions of free vertices from which their velocities are taken"),
@@ -52,8 +55,9 @@ class BarrierMemory:
             Field("joint_q", (nq,), "m, rad, 1", "coordinates of joints, fitted to the bodies' poses"),
             Field("multipliers", (rows,), "N", "of the equations"),
             Field("stiffer_ranges", (measured,), "1", "how often κ of ranges was doubled", 0.0, MOST, whole=True),
-            Field("stiffer_bodies", (n,), "1", "how often the stiffness of bodies was doubled", 0.0, MOST, whole=True),
+            Field("stiffer_bodies", (n,), "1", "log₂ of how much stiffer bodies are than at rest", -MOST, MOST),
             Field("stiffer", (n + deformables,), "1", "log₂ of how much stiffer contacts are than at rest, per moving body", -MOST, MOST),
+            Field("nearer", (n + deformables,), "1", "log₂ of the share of the reach that contacts have, per moving body", -MOST, 0.0),
             Field(
                 "touching", (n + deformables,), "1", "whether a moving body was near another at the end of the step", 0.0, 1.0, whole=True
             ),
@@ -61,6 +65,8 @@ class BarrierMemory:
             count("contact_count", "contacts"),
             Field("least_distance", (), "m", "between bodies that are near each other", low=0.0, infinite=True),
             *(of_vertices if vertices else ()),
+            *((Field("drive_work", (), "J", "of driven bodies and prescribed vertices"),) if driven else ()),
+            *((Field("drive_power", (), "W", "theirs at the end of the last step"),) if driven else ()),
             *((Field("held_forces", (held, 3), "N", "on vertices that are attached, then on prescribed ones"),) if held else ()),
         )
 
@@ -68,11 +74,11 @@ class BarrierMemory:
         """The fields by name."""
         return self.schema.view(memory)
 
-    def fresh(self, t: float, q: np.ndarray) -> np.ndarray:
-        """Before the first step."""
+    def fresh(self, t: float, q: np.ndarray, nearer: np.ndarray) -> np.ndarray:
+        """Before the first step, with log₂ of shares of the reach (moving,)."""
         out = np.zeros(self.schema.size)
         kept = self.view(out)
-        kept.time, kept.joint_q = t, q
+        kept.time, kept.joint_q, kept.nearer = t, q, nearer
         return out
 
     def last_step(self, memory: np.ndarray) -> LastStep:

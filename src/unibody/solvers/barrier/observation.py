@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.collision.proximity import WIDTH, ContactSet
+from unibody.collision.proximity import DISTANCE, WIDTH, ContactSet
 from unibody.contact.barrier import contact_forces
 from unibody.contact.node_blocks import NodeBarrier
 from unibody.coordinates.affine.body import strain_energy
@@ -26,7 +26,9 @@ from unibody.rules.base import trapezoidal_work
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.constraint_rows import remainder_loads
 from unibody.solvers.barrier.contact_potential import add_barrier_gradient, barrier_value
+from unibody.solvers.barrier.damped_contacts import damper_forces, with_dampers
 from unibody.solvers.barrier.element_loads import ElementLoads
+from unibody.solvers.barrier.energy_potential import dissipation
 from unibody.solvers.barrier.instant import instant, joint_bias, least_shift
 from unibody.solvers.barrier.measure_potential import measure_loads
 from unibody.solvers.barrier.memory import USUAL_STEP, LastStep
@@ -76,6 +78,7 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
     if a.vertices is not None:
         soft = observe_vertices(system, x, speed, memory, near, contacts)
         seen, kinetic, height = soft.fields, kinetic + soft.kinetic, height + soft.gravity
+        powers[0] -= dissipation(system.matter.damping(a.vertices.of(x).ravel()), speed)
     barriers += float(strain_energy(Q[a.moving], system.stiffness.of(last.length, kept.stiffer_bodies)).sum())
     return Observation(
         time=state.t, poses=public_poses(k.X[:n]), twists=public_twists(k.X[:n], k.V[:n]), joint_q=k.q, joint_v=k.v, kinetic=kinetic,
@@ -84,7 +87,8 @@ def observe_affine(system: BarrierSystem, state: State, memory: np.ndarray, cont
         violation=max(held.violation, float(np.abs(system.reduction.residual(Q)).max(initial=0.0))),
         redundant=system.reduction.dropped, redundant_names=tuple(system.reduction.redundant), multipliers=multipliers,
         iterations=int(kept.iterations), distance=float(kept.least_distance) if last.made else np.inf, notes=system.notes(),
-        contacts=contacts, material=Q[: model.n_bodies], work=trapezoidal_work(memory, powers), **seen,
+        contacts=contacts, drive_work=float(kept.drive_work) if system.driven else 0.0,
+        material=Q[: model.n_bodies], work=trapezoidal_work(memory, powers), **seen,
     )  # fmt: skip
 
 
@@ -215,7 +219,17 @@ def _contacts(system: BarrierSystem, x: np.ndarray, t: float, memory: np.ndarray
         begun = a.rates_of_all(a.rates(last.V, t - h), last.V, t - h)
         slip = contact_slips(a, contacts, begun, law.slip_speed, last.rate)
     seen = touching(a, contacts, mu, law.pressure, law.reach, x, origin, slip)
-    return seen, contacts, barrier_value(contacts.record.ravel(), law.pressure, law.reach)
+    stored = barrier_value(contacts.record.ravel(), law.pressure, law.reach)
+    if origin is not None and system.damping.any():
+        early = system.contacts(a.everything(a.whole(last.Q, t - h), last.Q, t - h), law)
+        k_d = system.damping[early.pair[:, 0], early.pair[:, 1]]
+        early, k_d = early.among(k_d > 0.0), k_d[k_d > 0.0]
+        late = touching(a, early, np.zeros(len(early)), 0.0, law.reach, x, None, 1.0)
+        apart = np.einsum("nk,nki,ni->n", early.record[:, :8], _at_nodes(early, x).reshape(-1, 8, 3), early.normal)
+        late.gaps = early.distance + apart - early.record[:, DISTANCE]
+        force = damper_forces(early, k_d, law, x - origin, last.rate)
+        seen, contacts = with_dampers(seen, contacts, late, early, force)
+    return seen, contacts, stored
 
 
 def touching(

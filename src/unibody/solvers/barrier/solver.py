@@ -41,7 +41,7 @@ LINEAR = ("auto", "direct", "pcg")
 class Barrier(Solver):
     """Options: `rule`; `tolerance` [m/s] at which Newton's method ends; `iterations` it may take; `friction_iterations`, how often normal
     forces and directions of friction are renewed within a step (0: until they change no more); `modulus` Y [Pa] of bodies ("auto":
-    so stiff that they are strained by less than 1e-4); `slip_speed` [m/s] below which friction is smooth (at rest a thousandth of it);
+    so stiff that they are strained by less than 1e-4); `slip_speed` [m/s] below which friction is smooth (at rest a ten-thousandth of it);
     `stiffness` of what is held by stiff potentials, in units of mass / step²; `linear`, how Newton's systems are solved: "direct" by sparse
     Cholesky factors, "pcg" by conjugate gradients, "auto" by what counts less work."""
 
@@ -111,7 +111,7 @@ class BarrierBound(Bound):
 
     def start(self, state: State | None = None) -> tuple[State, np.ndarray]:
         Q, V, t = self.system.begin(state)
-        return State(t, Q, V, "affine"), self.system.memory.fresh(t, self.model.start_q())
+        return State(t, Q, V, "affine"), self.system.fresh_memory(Q, t)
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         from unibody.coordinates.affine.forces import ElementFailed
@@ -160,10 +160,12 @@ class BarrierBound(Bound):
         X = np.concatenate([R.reshape(-1, 9), seen.poses[:, :3]], axis=1)
         kinetic, _ = self.masses.energies(X.ravel(), np.einsum("nji,nkj->nki", R, seen.twists.reshape(-1, 2, 3)).ravel())
         if seen.vertex_velocities is not None:
-            of_vertices = 0.5 * self.system.affine.vertices.moving_mass * (seen.vertex_velocities**2).sum(axis=1)
-            kinetic = np.concatenate([kinetic, np.bincount(self.system.affine.vertices.owner, of_vertices, len(self.model.deformables))])
+            vertices, u = self.system.affine.vertices, seen.vertex_velocities
+            of_vertices = 0.5 * (vertices.moving_momenta(u) * u).sum(axis=1)
+            kinetic = np.concatenate([kinetic, np.bincount(vertices.owner, of_vertices, len(self.model.deformables))])
         rotors = seen.kinetic - float(kinetic.sum())
-        return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs + seen.elastic, float(seen.work[1] + seen.work[2]))
+        supplied = float(seen.work[1] + seen.work[2]) + (seen.drive_work or 0.0)
+        return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs + seen.elastic, supplied)
 
     def observe(self, state: State, memory: np.ndarray, control: np.ndarray) -> Observation:
         from unibody.solvers.barrier.observation import observe_affine

@@ -1,6 +1,6 @@
 """One step of the barrier solver (paper 003):  x⁺ = argmin Ψ(x) = ½ |x − x̃|²_M + β h² Σᵢ Pᵢ(x)
 
-    1   x̃, β and ∂v/∂x of the time rule                               Eq. 2 (implicit Euler), Eq. 3 (BDF-2)
+    1   x̃, β and ∂v/∂x of the time rule (`prediction`)                Eq. 2 (implicit Euler), Eq. 3 (BDF-2)
     2   κ of barriers, for the speeds at the beginning                  `contact_stiffness`, `measured_elements`
     3   Ψ: the list of potentials of the step                           Eq. 1
     4   driven bodies go to the ends of their ways                      `driven_bodies`
@@ -23,10 +23,12 @@ from unibody.algebra.minimise import SHORT, Minimum, minimise
 from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
 from unibody.collision.proximity import GAP, ContactSet
+from unibody.collision.sweep import KeptCandidates
 from unibody.coordinates.affine.forces import AffineForces
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
 from unibody.coordinates.affine.rigid_view import RigidView
+from unibody.coordinates.carried_vertices import free_vertices
 from unibody.model import Model, State
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.body_laws import body_contact_filter, pair_tables
@@ -35,25 +37,25 @@ from unibody.solvers.barrier.body_stiffness import BodyStiffness
 from unibody.solvers.barrier.constraint_rows import RemainderPotential, RowPotential, UnmeasuredRows
 from unibody.solvers.barrier.contact_potential import BarrierPotential, DamperPotential, FrictionPotential, contact_damping, dragged
 from unibody.solvers.barrier.contact_stiffness import ContactParameters, Pressures
+from unibody.solvers.barrier.drive_work import drive_power, is_driven
 from unibody.solvers.barrier.driven_bodies import advance
 from unibody.solvers.barrier.element_loads import StepScales
-from unibody.solvers.barrier.energy_potential import EnergyPotential, Matter, across_hinges
+from unibody.solvers.barrier.energy_potential import EnergyPotential, Matter, across_hinges, dissipation
 from unibody.solvers.barrier.forces import LaggedForces, StoredEnergy
 from unibody.solvers.barrier.incremental_potential import IncrementalPotential, Potential, Targets
-from unibody.solvers.barrier.instant import InstantRow, bilateral_rows
 from unibody.solvers.barrier.measure_potential import MeasurePotential
 from unibody.solvers.barrier.measured_elements import MeasuredElements
-from unibody.solvers.barrier.memory import BarrierMemory, LastStep
-from unibody.solvers.barrier.normal_acceleration import normal_acceleration
+from unibody.solvers.barrier.memory import USUAL_STEP, BarrierMemory, LastStep
 from unibody.solvers.barrier.point_contact import (
     PointBarrierPotential,
     PointDamperPotential,
     PointFrictionPotential,
     point_contact_damping,
 )
+from unibody.solvers.barrier.prediction import Prediction, Predictor
 from unibody.solvers.barrier.refused_starts import refuse_crossing, refuse_inverted
 from unibody.solvers.barrier.start_iterate import Motion, carried_on, start_iterate, steady
-from unibody.solvers.barrier.vertex_potential import VertexPotential
+from unibody.solvers.barrier.vertex_potential import LoadPotential, VertexPotential
 
 FIRST_ROUNDS = 5
 """Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
@@ -83,21 +85,6 @@ class StepOutcome:
     notes: tuple[str, ...] = ()
     failure: str | None = None
     element: str | None = None
-
-
-@dataclass
-class Prediction:
-    """Of a time rule (Eq. 2–3): x̃ of the unknowns (flat), x₀ of all control points (flat) from which velocity counts, β h², ∂v/∂x; where
-    the step will end, to its order: Q and V of all bodies."""
-
-    predicted: np.ndarray
-    origin: np.ndarray
-    factor: float
-    rate: float
-    second: bool
-    ahead: tuple[np.ndarray, np.ndarray]
-    later: np.ndarray | float
-    """(unknowns,) What velocities at the end have beyond ∂v/∂x (x⁺ − x₀): before BDF-2, that from the middle of its first step on."""
 
 
 @dataclass
@@ -139,19 +126,22 @@ class BarrierSystem(HoldsAddresses):
         """Joints of which equations and measures leave something open."""
         self.forces = AffineForces(self.view, self.callback_errors, self.affine.clock)
         self.lagged = LaggedForces(self.affine, self.view, self.forces)
+        self.rule = Predictor(self.affine, self.view, self.lagged.armed, options.rule == "bdf2")
         # Contact.
         self.friction, self.damping = pair_tables(model, rules, self.affine.rows)
         self.pressures: Pressures | None = None
         if self.affine.touching:
             reach = everyone.reach if everyone is not None and everyone.reach is not None else REACH * scene_size(self.affine)
             self.pressures = Pressures(self.affine, reach, everyone.pressure if everyone is not None else None)
+            self.affine.kept = KeptCandidates(self.affine.broad, reach, reach)
         self.stiffness = BodyStiffness(self.affine, options.modulus)
         slip = options.slip_speed / SLIP_SHARE if self.friction.any() else np.inf
         self.tolerance = min(options.tolerance, slip)
         """Where Newton's method ends [m/s]."""
         held = 0 if self.affine.vertices is None else len(self.affine.vertices.held_vertices)
         soft = len(model.deformables), self.affine.free_vertices, held
-        self.memory = BarrierMemory(self.n, model.nq_joints, self.reduction.rows, len(self.measured), *soft)
+        self.driven = is_driven(model)
+        self.memory = BarrierMemory(self.n, model.nq_joints, self.reduction.rows, len(self.measured), *soft, self.driven)
         self._notes = self._told()
 
     def notes(self) -> tuple[str, ...]:
@@ -185,9 +175,9 @@ class BarrierSystem(HoldsAddresses):
         Q = self.reduction.put(Q)
         x, speed = np.ascontiguousarray(Q).ravel(), np.ascontiguousarray(V).ravel()
         if (vertices := a.vertices) is not None:
-            y, u = vertices.start
-            x = vertices.joined(Q, y[vertices.free], vertices.positions(t))
-            speed = vertices.joined(V, u[vertices.free], vertices.speeds(t))
+            y, u = free_vertices(self.model, state)
+            x = vertices.joined(Q, y, vertices.positions(t))
+            speed = vertices.joined(V, u, vertices.speeds(t))
             refuse_inverted(a, self.matter, x)
         refuse_crossing(a, x)
         q = self.model.start_q()
@@ -198,13 +188,22 @@ class BarrierSystem(HoldsAddresses):
     def law(self, h: float, memory: np.ndarray | None = None) -> ContactParameters:
         """Of contact in the step that memory tells of; without one, of slow bodies."""
         assert self.pressures is not None
-        none = np.zeros(self.n + len(self.model.deformables))
-        return self.pressures.law(h, self.memory.view(memory).stiffer if memory is not None else none, self.options.slip_speed)
+        kept = self.memory.view(memory if memory is not None else np.zeros(self.memory.schema.size))
+        return self.pressures.law(h, kept.stiffer, kept.nearer, self.options.slip_speed)
+
+    def fresh_memory(self, q: np.ndarray, t: float) -> np.ndarray:
+        """Before the first step from unknowns q at time t: what is nearer than the reach has a shorter one."""
+        nearer = np.zeros(self.n + len(self.model.deformables))
+        if self.pressures is not None:
+            x = self.affine.everything(self.affine.whole(q, t), q, t)
+            nearer = self.pressures.nearest(self.contacts(x, self.law(USUAL_STEP)))
+        return self.memory.fresh(t, self.model.start_q(), nearer)
 
     def contacts(self, x: np.ndarray, law: ContactParameters) -> ContactSet:
         """Near pairs at x of all control points, flat."""
         a, y = self.affine, self.affine.surface.positions(x)
-        return a.proximity.contacts(a.broad.between(y, y, law.reach), x, y, law.reach, law.parts)
+        assert a.kept is not None
+        return a.proximity.contacts(a.kept.near(y), x, y, law.reach, law.parts, law.shares)
 
     def scales(self, h: float) -> StepScales:
         """Of stiff potentials in a step of length h."""
@@ -218,7 +217,7 @@ class BarrierSystem(HoldsAddresses):
         begun, speed = a.everything(Q, state.q, state.t), a.rates_of_all(V, state.v, state.t)
         Q, V = a.bodies_of(begun), a.bodies_of(speed)
         # 1: x̃, β and ∂v/∂x (Eq. 2–3)
-        rule = self._predict(state, h, Q, V, begun, last, self.memory.view(memory).joint_q)
+        rule = self.rule.predict(state, h, Q, V, begun, last, self.memory.view(memory).joint_q)
         # 2: κ for the speeds at the beginning
         balanced = self.law(last.length, memory) if self.pressures is not None and last.made else None
         memory = self._stiffened(memory, last, h, begun, speed)
@@ -252,6 +251,10 @@ class BarrierSystem(HoldsAddresses):
             gaps = contacts.record[:, GAP]
             count, distance = len(gaps), float(gaps.min(initial=np.inf))
             near[contacts.pair.ravel()] = 1.0
+            nearer = np.maximum(kept.nearer, self.pressures.nearest(contacts))
+            if (nearer > kept.nearer).any():
+                kept.stiffer = self.pressures.carried(kept.stiffer, np.ones(len(nearer)), (h, kept.nearer), (h, nearer))
+                kept.nearer = nearer
         multipliers, open_by = np.zeros(0), 0.0
         if self.reduction.equations:  # ∂Ψ/∂x = β h² Cᵀ μ
             multipliers = -self.reduction.multipliers(problem.gradient(x)[: 12 * self.n]) / rule.factor
@@ -269,6 +272,13 @@ class BarrierSystem(HoldsAddresses):
         solved = f"Newton's systems: {problem.factored} by factors, {problem.iterated} by conjugate gradients"
         notes = (f"{count} contacts, {iterations} iterations; {solved}", *why, *self.notes())
         after = State(t, a.unknown(x), v, "affine")
+        if self.driven:
+            speeds = rule.rate * (x - rule.origin)
+            book = self.memory.view(after_step)
+            seen = a.bodies_of(x), a.bodies_of(speeds), book.joint_q, a.signals(t), control
+            power = drive_power(a, problem, x, speeds, self.lagged.without_energy(*seen), rule.factor)
+            book.drive_work += h * (0.5 * (book.drive_power + power) if rule.second else power)
+            book.drive_power = power
         return StepOutcome(after, after_step, iterations, found.length, violation, distance, notes)
 
     def _held_forces(self, problem: IncrementalPotential, x: np.ndarray, t: float, factor: float) -> np.ndarray:
@@ -278,46 +288,8 @@ class BarrierSystem(HoldsAddresses):
         out = v.of(problem.forces(x)) / factor
         still = ~v.moves
         out[still] -= v.mass[still, None] * self.model.gravity
-        out[v.prescribed] += v.mass[v.prescribed, None] * v.accelerations(t)
+        out[still] += v.known_momenta(v.of(self.affine.known_accelerations(t)))[still]
         return out[v.held_vertices]
-
-    def _predict(
-        self, state: State, h: float, Q: np.ndarray, V: np.ndarray, begun: np.ndarray, last: LastStep, q_near: np.ndarray
-    ) -> Prediction:  # fmt: skip
-        """Eq. 2, or Eq. 3 where the step before was as long; `begun`: all control points at the beginning."""
-        a, t, own, vel, later = self.affine, state.t, state.q, state.v, 0.0
-        second = self.options.rule == "bdf2" and last.made and last.length == h
-        if second:
-            predicted, beta, rate = (4.0 * own - last.Q + 2.0 * h / 3.0 * (4.0 * vel - last.V)) / 3.0, 4.0 / 9.0, 1.5 / h
-            origin = a.velocity_origin(t, h, (4.0 * own - last.Q) / 3.0, True, begun)
-        else:
-            # velocities that earlier steps of this length would have left; those of BDF-2 are not means over a step
-            two = self.options.rule == "bdf2"
-            longer = h if two or not last.made else h - last.length
-            bent = np.zeros(len(own))
-            if longer:
-                bent[: 12 * self.n] = self._normal_acceleration(t, h, Q, V, q_near).ravel()
-            vel = vel - 0.5 * longer * bent
-            later = 0.5 * h * bent if two else 0.0
-            predicted, beta, rate, origin = own + h * vel, 1.0, 1.0 / h, begun.copy()
-        ahead = Q, V
-        if second or self.lagged.armed:  # forces without an energy where the step will end, to its order
-            speed = 2.0 * vel - last.V if second else vel
-            there = own + h * vel
-            ends = a.everything(a.whole(there, t + h), there, t + h), a.rates_of_all(a.rates(speed, t + h), speed, t + h)
-            ahead = a.bodies_of(ends[0]), a.bodies_of(ends[1])
-        return Prediction(predicted, origin, beta * h * h, rate, second, ahead, later)
-
-    def _normal_acceleration(self, t: float, h: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray) -> np.ndarray:
-        """What keeps bodies rigid, on their joints and on constraints C = 0 at the beginning of a step. Rotors (armatures) are no part of
-        the bodies' masses: with them it is not known, and 0."""
-        if self.lagged.armed:
-            return np.zeros((self.n, 4, 3))
-        constraints: list[InstantRow] = []
-        if any(not (c.unilateral or getattr(c, "surfaces", False)) for _, c in self.model.constraints):
-            k = self.view.kinematics(t, Q, V, q_near, self.affine.signals(t), self.model.neutral_control(), self.model.joints)
-            constraints = bilateral_rows(self.view, k)
-        return normal_acceleration(self.affine, t, Q, V, h, constraints)
 
     def _stiffened(self, memory: np.ndarray, last: LastStep, h: float, x: np.ndarray, speed: np.ndarray) -> np.ndarray:
         """Memory with κ for a step that begins at x with these rates of all control points."""
@@ -325,10 +297,13 @@ class BarrierSystem(HoldsAddresses):
         kept = self.memory.view(out)
         if self.pressures is not None:
             if last.made and last.length != h:
-                kept.stiffer = self.pressures.carried(kept.stiffer, kept.touching, last.length, h)
+                before, now = (last.length, kept.nearer), (h, kept.nearer)
+                kept.stiffer = self.pressures.carried(kept.stiffer, kept.touching, before, now)
             if last.made and self.pressures.deep(kept.least_distance):
-                kept.stiffer = self.pressures.deepened(kept.stiffer, self.contacts(x, self.law(h, memory)), h, speed)
-            kept.stiffer = self.pressures.raised(kept.stiffer, kept.touching, h, speed)
+                kept.stiffer = self.pressures.deepened(kept.stiffer, kept.nearer, self.contacts(x, self.law(h, memory)), h, speed)
+            kept.stiffer = self.pressures.raised(kept.stiffer, kept.nearer, kept.touching, h, speed)
+        if last.made and last.length != h:
+            kept.stiffer_bodies = self.stiffness.carried(kept.stiffer_bodies, last.length, h)
         Q, V = self.affine.bodies_of(x), self.affine.bodies_of(speed)
         kept.stiffer_ranges = self.measured.raised(kept.stiffer_ranges, self.scales(h), Q, V)
         return out
@@ -347,8 +322,9 @@ class BarrierSystem(HoldsAddresses):
         # Weight, and forces without an energy: constant loads, and dampers D.
         loads, dampers = np.zeros((len(a.moving), 12)), []
         point_dampers: list[NodeBlocks | None] = []
+        dashpots = None
         if self.lagged.armed:
-            loads, armatures = self.lagged.armatures(*rule.ahead, q_near, self._speeds_before(state.t, Q, V, q_near, rule, last), rate)
+            loads, armatures = self.lagged.armatures(*rule.ahead, q_near, self.rule.speeds_before(state.t, Q, V, q_near, rule, last), rate)
             dampers.append(armatures)
         loads[: a.real] += (a.M4[: a.real, :, :1] * self.model.gravity).reshape(-1, 12)
         lagged, slopes, powers = self.lagged.about(*rule.ahead, q_near, signals, control, origin, rate)
@@ -356,7 +332,6 @@ class BarrierSystem(HoldsAddresses):
         on_points = np.zeros(0)
         if a.vertices is not None and len(self.model.vertex_points):
             on_points, dashpots = self.lagged.about_points(*rule.ahead, q_near, signals, control, rule.origin, rate)
-            point_dampers.append(dashpots)
         # Contact: barriers, friction, damping of contacts (Eq. 13–14, 20).
         potentials: list[Potential] = []
         barrier, friction = None, None
@@ -392,10 +367,15 @@ class BarrierSystem(HoldsAddresses):
         potentials.append(bodies)
         # Matter between vertices, their inertia and weight, dampers of both.
         if a.vertices is not None and self.matter is not None:
-            predicted = begun.copy()
+            predicted = begun.copy() if a.vertices.lumped else a.ahead_of_known(t, factor, begun)
             a.put_unknown(rule.predicted, predicted)
-            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor, on_points)]
-            point_dampers.append(self.matter.damping(a.vertices.of(begun).ravel()))
+            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor)]
+            if len(on_points):
+                potentials.append(LoadPotential(on_points, factor))
+            if dashpots is not None:
+                potentials.append(PointDamperPotential(a, dashpots, rule.origin, rate, factor, whole=False))
+            point_dampers.append(damping := self.matter.damping(a.vertices.of(begun).ravel()))
+            (powers if before is None else before)[0] -= dissipation(damping, speed)
             D_points = [D for D in point_dampers if D is not None]
             if D_points:
                 potentials.append(PointDamperPotential(a, NodeBlocks.joined(D_points), rule.origin, rate, factor))
@@ -463,18 +443,6 @@ class BarrierSystem(HoldsAddresses):
         slow = self.affine.motions(out)[:, 1].max(initial=0.0) < SLOW * self.pressures.reach
         return out if slow else None
 
-    def _speeds_before(
-        self, t: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, rule: Prediction, last: LastStep
-    ) -> np.ndarray:
-        """Joint velocities from which accelerations of the rule count."""
-        a, armed, none = self.affine, self.lagged.armed, np.zeros(0)
-        now = self.view.kinematics(t, Q, V, q_near, none, none, armed)
-        if not rule.second:
-            return now.v
-        t_old = t - last.length
-        old = self.view.kinematics(t_old, a.whole(last.Q, t_old), a.rates(last.V, t_old), now.q, none, none, armed)
-        return (4.0 * now.v - old.v) / 3.0
-
     def _held_up(self, posed: PosedStep, x: np.ndarray) -> str:
         """What is said of a minimisation that ended at x where little of its direction is free: how much, and between which bodies."""
         d = posed.problem.direction(x, False)
@@ -495,7 +463,8 @@ class BarrierSystem(HoldsAddresses):
         if v is not None and at_vertices.max(initial=0.0) > np.abs(g).max(initial=0.0):
             element = self.model.deformables[int(v.owner[v.free[int(np.argmax(at_vertices)) // 3]])].name
         elif hardest < 0:
-            element = "world"
+            told = v is not None and len(v.prescribed) > 0
+            element = self.model.deformables[int(v.owner[v.prescribed[0]])].name if told else "world"
         elif hardest < len(own):
             element = self.model.bodies[own[hardest]].name
         else:

@@ -8,27 +8,28 @@ from unibody.algebra.contact.cones import clip_to_cones
 from unibody.algebra.contact.delassus import spread, write_gram
 from unibody.algebra.contact.newton import newton_in_workspace
 from unibody.algebra.contact.problem import CONVEX, COULOMB
+from unibody.arena import CallFrame
 from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
 from unibody.coordinates.kick import keep_courses, kick_reduced, mark_struck
-from unibody.frame import CallFrame
 from unibody.joints.table import advance_joints
 from unibody.rules.base import TIME
 from unibody.solvers.complementarity import compiled_layout as at
 from unibody.solvers.complementarity.compiled_impulses import part_what_overlaps, solve_rows, take_blocks
 from unibody.solvers.complementarity.compiled_step import find_near, roll_contacts, step_contacts
+from unibody.stepping.body_motion import fill_motion_reduced
 from unibody.stepping.constraint_responses import respond_to_constraints
 from unibody.stepping.contact_margin import pace
 from unibody.stepping.depenetration import find_separable, part_overlaps
-from unibody.stepping.impulse_reduced import ImpulseReduced, fill_motion_reduced
+from unibody.stepping.impulse_reduced import ImpulseReduced
 from unibody.stepping.impulses import FEW_ROWS
 from unibody.stepping.island_roots import begin_roots, leave_roots, root_row, root_three_rows, root_wrenches
+from unibody.stepping.islands import lay_blocks
 from unibody.stepping.memory import COUNT, NONE, SteppingMemory, begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import predict_change
 from unibody.stepping.midpoint_rows import LOOSE as LOOSE_BODY
 from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
 from unibody.stepping.time_stepping import GAIN, Stepping
-from unibody.stepping.tree_delassus import lay_blocks
 
 USUAL = {
     at.FILL_MOTION: fill_motion_reduced, at.RESPOND_TO_CONSTRAINTS: respond_to_constraints, at.FIND_PAIRS: find_pairs, at.MEET: meet,

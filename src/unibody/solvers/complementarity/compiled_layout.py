@@ -13,16 +13,16 @@ from unibody.collision.rigid.touching_pairs import find_pairs
 from unibody.coordinates.kick import keep_courses, kick_reduced, mark_struck
 from unibody.joints.table import advance_joints
 from unibody.kernel import prototype_of
+from unibody.stepping.body_motion import fill_motion_reduced
 from unibody.stepping.constraint_responses import respond_to_constraints
 from unibody.stepping.contact_margin import pace
 from unibody.stepping.depenetration import find_separable, part_overlaps
-from unibody.stepping.impulse_reduced import fill_motion_reduced
 from unibody.stepping.impulses import FEW_ROWS
 from unibody.stepping.island_roots import begin_roots, leave_roots, root_row, root_three_rows
+from unibody.stepping.islands import lay_blocks
 from unibody.stepping.memory import begin_memory, write_step
 from unibody.stepping.midpoint_coriolis import predict_change
 from unibody.stepping.step_arrays import add_works, fill_targets, lay_problem, meet, order_upwards, without_shift
-from unibody.stepping.tree_delassus import lay_blocks
 
 (
     EVALUATE, FILL_MOTION, RESPOND_TO_CONSTRAINTS, FIND_PAIRS, MEET, LAY_BLOCKS, BEGIN_ROOTS, ROOT_WRENCHES, ROOT_ROW, LEAVE_ROOTS, NEWTON,

@@ -72,6 +72,7 @@ class Complementarity(Solver):
     rank = 3
     forces = "explicit"
     parts_overlaps = True
+    impacts = True
     start_deeds = ("impact", "closes if small", "creeps back")
 
     def __post_init__(self) -> None:

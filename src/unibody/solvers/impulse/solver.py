@@ -72,6 +72,7 @@ class Impulse(Solver):
     rank = 4
     forces = "explicit"
     parts_overlaps = True
+    impacts = True
     start_deeds = ("impact", "closes", "creeps back")
 
     def __post_init__(self) -> None:

@@ -25,9 +25,9 @@ from unibody.errors import StartRefused
 from unibody.model.model import Model
 from unibody.solvers.penalty.dynamics import PenaltyDynamics
 from unibody.solvers.penalty.system import Gains
+from unibody.stepping.body_motion import BodyMotion
 from unibody.stepping.contact_margin import NOTHING, ContactMargin, Touches
 from unibody.stepping.contact_rows import ContactRows, contact_rows
-from unibody.stepping.impulse_dynamics import BodyMotion
 from unibody.stepping.midpoint_rows import GUIDED, LOOSE, STEADY, keep_to_sticking
 
 TOUCHING = 1e-4

@@ -28,9 +28,12 @@ from unibody.forces.base import Force
 from unibody.joints.base import Joint
 from unibody.memory import Field
 from unibody.model import Model, State
+from unibody.model.deformable import DeformableInfo
 from unibody.rules.base import DAMPER_WORK, begun_fields
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
+from unibody.solvers.redmax.flesh_bound import CarriesVertices
+from unibody.solvers.redmax.flesh_system import FleshSystem
 from unibody.solvers.redmax.friction_steps import JointFrictionSteps
 from unibody.solvers.redmax.implicit import ALPHA, KAPPA, ImplicitStage, solve_stage
 from unibody.solvers.redmax.joint_friction import AN_INSTANT, JointFrictions, Moment
@@ -71,6 +74,8 @@ class RedMax(Solver):
     rank = 2
     forces = "implicit"
     compromises = True
+    deformables = True
+    deformable_rank = 6.5  # behind "barrier", which never turns matter inside out and resolves what turns fast
     start_deeds = ("impact", "closes if small", "shoots back")
 
     def __post_init__(self) -> None:
@@ -102,7 +107,9 @@ class RedMax(Solver):
             return f"damping, reach and stiffness of a {type(element).__name__} are those of a barrier, which this solver does not have"
         if needs_reaction(element) and self.rule != "linearly-implicit":
             return f"{type(element).__name__} acts in rule 'linearly-implicit' only, not in '{self.rule}'"
-        if isinstance(element, Joint | Force | Constraint | Shape):
+        if (reason := flesh_reason(self, element, model)) is not None:
+            return reason
+        if isinstance(element, Joint | Force | Constraint | Shape | DeformableInfo):
             return None
         return f"{type(element).__name__} is no element that reduced coordinates know"
 
@@ -114,20 +121,22 @@ class RedMax(Solver):
                 raise ModelError(f"RedMax explicit: no force is named {name!r}; the forces are {', '.join(known) or 'none'}")
         anticipate = self.limits == "anticipate"
         definite = self.geometric == "definite" and self.rule == "linearly-implicit"
-        system = RedMaxSystem(
+        system = (FleshSystem if model.deformables else RedMaxSystem)(
             model, self.linear, frozenset(self.explicit), self.tolerance, self.stabilisation_time, anticipate, definite
         )  # fmt: skip
         system.set_projection(self.project)
         system.dynamics.momenta = self.rule == "linearly-implicit"
         kept = (*BEGINNING, *begun_fields(system.nq_all, system.nv_all))
-        common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq, nv=model.nv)
+        more = 3 * len(model.free_vertices)
+        nq, nv = model.nq + more, model.nv + more
+        common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=nq, nv=nv)
         if self.rule == "linearly-implicit":
             driven = bool((system.view(BODIES).reshape(-1, BODY)[1:, DRIVEN] >= 0).any())
             common |= dict(roll=roll_linearly_implicit, explicit=int(self.inertia == "explicit" or driven))
             if any(needs_reaction(force) for _, force in model.forces):
                 steps = JointFrictionSteps(JointFrictions(system, model))
                 return BoundFriction(**common | dict(roll=steps), kept=steps.kept, steps=steps)
-            return BoundRedMax(**common, kept=kept)
+            return (BoundFlesh if model.deformables else BoundRedMax)(**common, kept=kept)
         end = Field("acceleration", (model.nv,), "m/s², rad/s²", "at the end of the last step")
         return BoundImplicit(**common, roll=None, kept=(*kept, end))
 
@@ -179,6 +188,10 @@ class BoundRedMax(Bound):
         off = float(abs(system.view(RESIDUAL)[row]))
         why = f"its rows cannot be met after the step, which leaves them open by {off:.3g} {unit}; is it taut or locked? Try a smaller dt"
         return self.failed_step(t, "pulled apart", element, why, **self.step_facts())
+
+
+class BoundFlesh(CarriesVertices, BoundRedMax):
+    """The linearly implicit rule with deformables."""
 
 
 @dataclass
@@ -323,6 +336,21 @@ class BoundImplicit(BoundRedMax):
     ) -> tuple[State, np.ndarray, np.ndarray, int]:
         """Single steps one after the other: Newton's iteration runs in Python."""
         return self.roll_by_steps(state, memory, control, dt, steps, every, record)
+
+
+def flesh_reason(solver: RedMax, element: Any, model: Model) -> str | None:
+    """Why an element cannot stand in a model with deformables, if it cannot."""
+    if not model.deformables:
+        return None
+    if isinstance(element, DeformableInfo) and solver.rule != "linearly-implicit":
+        return f"cloth, rods and soft solids move by rule 'linearly-implicit' only, not by '{solver.rule}'"
+    if isinstance(element, DeformableInfo) and element.inertia is not None:
+        return "material frames, and masses that are not lumped, need solver 'barrier'"
+    if needs_reaction(element):
+        return f"{type(element).__name__} does not act in models with deformables"
+    if isinstance(element, Constraint) and any(model.body(name) >= model.n_bodies for name in element.bodies()):
+        return f"{type(element).__name__} on points of deformables needs solver 'barrier'"
+    return None
 
 
 def difference_own(model: Model, q_0: np.ndarray, q_1: np.ndarray) -> np.ndarray:

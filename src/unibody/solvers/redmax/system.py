@@ -81,13 +81,25 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
     ):  # fmt: skip
         self.linear, self.explicit, self.stabilisation_time = linear, explicit, stabilisation_time
         self._corrected = False
-        tables = ReducedTables(model)
+        tables = self._tables(model)
         self.model, self.constraints = model, tables.constraints
-        super().__init__(ReducedSystem(tables, self._slots(tables), REDMAX))
+        super().__init__(ReducedSystem(tables, self._slots(tables), self.block))
         self.has_loops = self.dynamics.has_loops
         choice = self.view(IMPLICIT_CHOICE)
         choice[TOLERANCE], choice[ITERATION_LIMIT] = tolerance, min(MOST_ITERATIONS, int(self.break_even))
         choice[ANTICIPATE], choice[DEFINITE] = anticipate, definite
+
+    block = REDMAX
+    """Where its slots are declared."""
+    always_implicit = False
+    """Whether there are implicit terms without forces."""
+
+    def _tables(self, model: Model) -> ReducedTables:
+        return ReducedTables(model)
+
+    def _coupled(self, tables: ReducedTables) -> list[tuple[int, int]]:
+        """Pairs of bodies that are coupled by others than forces."""
+        return []
 
     def _slots(self, tables: ReducedTables) -> dict[int, Any]:
         """What is added to the tables of the tree, or is larger here."""
@@ -96,10 +108,11 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         # implicit forces, and which bodies they couple
         sprung = self._sprung_loops()
         reserved = [(j.child, j.parent) for j in sprung if {j.child, j.parent} <= moving_bodies(model)]
-        terms = ImplicitTables(model, tables.callback_errors, tables.clock, self.explicit, reserved)
+        reserved += self._coupled(tables)
+        self.terms = terms = ImplicitTables(model, tables.callback_errors, tables.clock, self.explicit, reserved)
         tables.python_classes |= set(terms.python_classes)
         self.implicit_names, self.pairs = terms.names, terms.couplings[: terms.moving]
-        implicit = bool(terms.names)
+        implicit = bool(terms.names) or self.always_implicit
         pairs = [tuple(p) for p in self.pairs.tolist()]
         coupled = sorted({body for pair in pairs for body in pair})
         place = {body: i for i, body in enumerate(coupled)}
@@ -116,7 +129,8 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         nonholonomic = [r >= constraints.joint_rows and name in on_velocities for r, name in enumerate(constraints.names)]
         out |= {
             IMPLICIT_CLASSES: terms.classes, IMPLICIT_INDEX: terms.index, IMPLICIT_PLACES: terms.places,
-            IMPLICIT_PARAMETERS: terms.parameters, IMPLICIT_CHOICE: 8, PAIRS: self.pairs, GROUND_PAIRS: terms.couplings[terms.moving :],
+            IMPLICIT_PARAMETERS: terms.parameters, IMPLICIT_CHOICE: 8, PAIRS: self.pairs,
+            GROUND_PAIRS: terms.couplings[terms.moving : terms.of_bodies],
             COUPLED: np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64),
             LOOP_COUPLINGS: np.array(self._loop_couplings(sprung, terms.joint_velocities, pairs), np.int64),
             CONSTRAINT_LAYOUT: self._constraint_layout(), UNILATERAL: constraints.unilateral.astype(np.int64),

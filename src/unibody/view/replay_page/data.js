@@ -49,6 +49,10 @@ class Motion {
     this.forces = track(block, "forces", this.frames);
     this.energies = section(block, "energies");
     this.softs = head.softs.map((about, k) => new Deformable(block, about, k, this.frames));
+    this.courses = new Map();  // cables over wheels, by their number among the strands
+    head.strands.forEach((strand, k) => {
+      if (strand.count) this.courses.set(k, new Course(block, strand.count, k, this.frames));
+    });
     this.X = new Float32Array(12 * this.bodies);  // per body R in columns, then p
     this.tension = new Float32Array(head.strands.length);
     this.force = new Float32Array(3 * head.joints.length);
@@ -86,6 +90,7 @@ class Motion {
       placeBody(this.X, this.moving[m], q);
     }
     for (const soft of this.softs) soft.seek(low, high, part, F);
+    for (const course of this.courses.values()) course.seek(low, high, part, F);
     const near = part < 0.5 ? low : high;
     for (let s = 0; s < this.tension.length; s++) this.tension[s] = this.tensions[s * F + near] / 32767;
     for (let k = 0; k < this.force.length; k++) this.force[k] = this.forces[k * F + near] / 32767;
@@ -96,6 +101,23 @@ class Motion {
     const X = this.X, o = 12 * body;
     for (let k = 0; k < 3; k++) out[k] = X[o + k] * p[0] + X[o + 3 + k] * p[1] + X[o + 6 + k] * p[2] + X[o + 9 + k];
     return out;
+  }
+}
+
+// The points of a cable over wheels.
+class Course {
+  constructor(block, count, k, frames) {
+    this.centre = section(block, `coursecentre${k}`);
+    this.step = section(block, `coursestep${k}`);
+    this.track = track(block, `course${k}`, frames);
+    this.x = new Float32Array(3 * count);
+  }
+
+  seek(low, high, part, F) {
+    for (let k = 0; k < this.x.length; k++) {
+      const a = this.track[k * F + low], b = this.track[k * F + high];
+      this.x[k] = this.centre[k] + this.step[k] * (a + part * (b - a));
+    }
   }
 }
 

@@ -47,8 +47,9 @@ class Tubes {
     const p = [];
     head.strands.forEach((strand, k) => {
       const known = this.motion.tension[k], colour = forceColour(known < -1 ? 0 : known);
-      strand.body.forEach((body, i) => { p[i] = this.motion.point(body, strand.p[i], p[i] || [0, 0, 0]); });
-      const n = strand.body.length;
+      const course = this.motion.courses.get(k), n = course ? strand.count : strand.body.length;
+      if (course) for (let i = 0; i < n; i++) p[i] = course.x.slice(3 * i, 3 * i + 3);
+      else strand.body.forEach((body, i) => { p[i] = this.motion.point(body, strand.p[i], [0, 0, 0]); });
       if (strand.kind === "spring" && this.coils && n === 2) this.coil(p[0], p[1], colour);
       else for (let i = 1; i < n; i++) {
         const w = (strand.kind === "rod" ? 0.005 : 0.0028) * this.size * Math.min(1, Math.sqrt(COILS / head.strands.length));

@@ -1,0 +1,150 @@
+"""RedMax on a model with deformables: their arrays behind its own, and the stages that carry them.
+
+    q = (joints of the tree, joints fitted to loops, free vertices)         v alike
+
+The masses of vertices that are attached to bodies are part of these bodies, in all tables.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unibody.coordinates.kick import kick_reduced
+from unibody.coordinates.observation import Observation
+from unibody.coordinates.reduced.observe import observe_reduced
+from unibody.coordinates.reduced.tables import ReducedTables
+from unibody.coordinates.reduced.workspace import FLOATING, FREE, IMPLICIT_CHOICE, IMPLICIT_F, OWN, STEP_LENGTH
+from unibody.coordinates.signals import FillSignals, signal_function
+from unibody.coordinates.stages import FORCE_STAGE, IMPLICIT_STAGE, KICK_STAGE
+from unibody.coordinates.workspace import V_WB, X_WB, F
+from unibody.energies.base import VALUE
+from unibody.energies.evaluate import EnergyTables
+from unibody.model.deformable import DeformableInfo
+from unibody.model.deformed import rate_of
+from unibody.model.implicit_tables import ImplicitTables
+from unibody.model.model import Model
+from unibody.solvers.redmax.flesh_step import fill_implicit_with_flesh, kick_with_vertices, recover_vertices
+from unibody.solvers.redmax.flesh_tables import FleshTables, VertexTables, with_vertex_masses
+from unibody.solvers.redmax.flesh_vertices import load_with_vertices, place_vertices
+
+from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
+    FLESH, PRESCRIBED_X, UNKNOWNS, VERTEX_V, VERTEX_X,
+)  # fmt: skip
+from unibody.solvers.redmax.system import RedMaxSystem
+
+
+def mean_rate(motion: Any, now: np.ndarray, t: float, h: float) -> np.ndarray:
+    """The velocities that steps of length h leave at t of what a motion prescribes: means over the last one; at a start, the motion's."""
+    return (now - motion(t - h)) / h if t - h > -0.5 * h else rate_of(motion, t)
+
+
+class FleshSystem(RedMaxSystem):
+    """A model with deformables for RedMax."""
+
+    block = FLESH
+    always_implicit = True
+
+    def __init__(self, model: Model, *options: Any):
+        self.whole = model
+        super().__init__(model, *options)
+        self.dynamics.model = self.model = model  # not that with vertices' masses, of which only tables know
+        self.vertices = self.flesh.vertices
+        more = 3 * len(self.vertices.free)
+        self.nq_all, self.nv_all = self.dynamics.nq_all + more, self.dynamics.nv_all + more
+        self.start = self._start
+        self.free_at = slice(self.dynamics.nq_all, self.nq_all), slice(self.dynamics.nv_all, self.nv_all)
+        """Where q and v hold the free vertices."""
+        self._carry_prescribed()
+
+    # tables
+
+    def _tables(self, model: Model) -> ReducedTables:
+        return ReducedTables(with_vertex_masses(model, VertexTables(model)))
+
+    def _coupled(self, tables: ReducedTables) -> list[tuple[int, int]]:
+        alone = ImplicitTables(self.whole, tables.callback_errors, tables.clock, self.explicit)
+        self.flesh = FleshTables(self.whole, tables.callback_errors, [tuple(pair) for pair in alone.couplings.tolist()])
+        tables.python_classes |= {cls.__name__ for cls in self.flesh.energies.python_classes}
+        return self.flesh.body_pairs
+
+    def _slots(self, tables: ReducedTables) -> dict[int, Any]:
+        out, n = super()._slots(tables), self.whole.n_frames
+        kick = kick_reduced.address if len(tables.slots[FREE]) or len(tables.slots[FLOATING]) else 0
+        out |= self.flesh.slots(self.terms.couplings, kick)
+        return out | {X_WB: 12 * n, V_WB: 6 * n, F: 6 * n, IMPLICIT_F: 6 * n, OWN: 21 * n}
+
+    def _carry_prescribed(self) -> None:
+        """Have the functions of time that a step asks for tell of prescribed vertices, too."""
+        moved = self.model.prescribed
+        if not moved:
+            return
+        _, fill = signal_function(self.model, self.callback_errors, self.dynamics.clock)
+        motion, choice, clock = self.view(PRESCRIBED_X).reshape(-1, 3, 3), self.view(IMPLICIT_CHOICE), self.dynamics.clock
+        starts = [self._starts[0][p.vertices] for p in moved]
+        ends = np.cumsum([0, *(len(p.vertices) for p in moved)])
+
+        def fill_all(t: float, signals: np.ndarray) -> None:
+            motion[:] = np.nan
+            if fill is None:
+                clock[0] = t
+            else:
+                fill(t, signals)
+            h = float(choice[STEP_LENGTH])
+            for p, x0, a, b in zip(moved, starts, ends, ends[1:]):
+                self.callback_errors.element = p.name
+                motion[a:b] = 0.0
+                motion[a:b, 0] = x0 if p.motion is None else p.motion(t)
+                if p.motion is None:
+                    continue
+                stepping = 0.0 < h < np.inf
+                motion[a:b, 2] = mean_rate(p.motion, motion[a:b, 0], t, h) if stepping else rate_of(p.motion, t)
+                motion[a:b, 1] = (p.motion(t + h) - motion[a:b, 0]) / h if stepping else motion[a:b, 2]
+
+        self.dynamics.signal_address = FillSignals.callback(self.callback_errors.guard(fill_all, 1))
+
+    # coordinates
+
+    @property
+    def _starts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where all vertices are at the start of the model, and how they move."""
+        parts = self.whole.deformables
+        return np.concatenate([d.x0 for d in parts]), np.concatenate([d.v0 for d in parts])
+
+    def _start(self) -> tuple[np.ndarray, np.ndarray]:
+        q, v = self.dynamics.start()
+        x, u = (part[self.vertices.free].ravel() for part in self._starts)
+        return np.concatenate([q, x]), np.concatenate([v, u])
+
+    # evaluation
+
+    def stages(self, control: np.ndarray) -> np.ndarray:
+        """Those of RedMax; forces, implicit terms and the end of a step carry vertices along."""
+        stages = super().stages(control)
+        stages[FORCE_STAGE], stages[IMPLICIT_STAGE] = load_with_vertices.address, fill_implicit_with_flesh.address
+        stages[KICK_STAGE] = kick_with_vertices.address
+        return stages
+
+    def observe(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
+        """Everything derived at a state, but for what vertices add."""
+        self.evaluate(t, q, v, control)
+        return observe_reduced(self.dynamics, t, q[: self.dynamics.nq_all], v[: self.dynamics.nv_all])
+
+    def place(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(N, 3) places and velocities of all vertices at the state that was looked at last."""
+        place_vertices(self.layout, self.ints, self.constants, q, v, self.work)
+        return self.view(VERTEX_X).reshape(-1, 3).copy(), self.view(VERTEX_V).reshape(-1, 3).copy()
+
+    def elastic(self, x: np.ndarray) -> float:
+        """What deformables store with vertices at x [J]."""
+        return self.flesh.energies.evaluate(x, VALUE)
+
+    def elastic_of(self, d: DeformableInfo, x: np.ndarray) -> float:
+        """What one of them stores [J]."""
+        return EnergyTables([(s, d.first) for s in d.stencils], self.vertices.count).evaluate(x)
+
+    def accelerations(self) -> np.ndarray:
+        """a_f of free vertices and x_b of the bodies of the border, from the last solution; once a solution."""
+        recover_vertices(self.layout, self.ints, self.work)
+        return self.view(UNKNOWNS).copy()
