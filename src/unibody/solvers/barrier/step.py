@@ -107,7 +107,8 @@ class BarrierSystem(HoldsAddresses):
         rules = contact_rules(model)
         everyone = next((c for c in rules if c.everywhere), None)
         itself = everyone is not None and everyone.on and everyone.self_contact
-        self.affine = AffineSystem(model, *body_contact_filter(model, rules), everyone.thickness if everyone is not None else 0.0, itself)
+        apart = everyone.thickness if everyone is not None else 0.0
+        self.affine = AffineSystem(model, *body_contact_filter(model, rules), apart, itself, int(options.segments))
         self.reduction, self.callback_errors = self.affine.reduction, self.affine.callback_errors
         self.n = len(self.affine.moving)
         change = self.affine.change if self.reduction.equations else None
