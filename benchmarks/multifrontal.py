@@ -21,8 +21,9 @@ import numpy as np
 from common import plot
 
 from unibody.algebra.tree.aba import BODY, COLUMN
-from unibody.algebra.tree.multifrontal import factor_multifrontal, recover_multifrontal, reduce_multifrontal
+from unibody.algebra.tree.multifrontal import factor_multifrontal
 from unibody.algebra.tree.multifrontal_plan import MultifrontalPlan
+from unibody.algebra.tree.multifrontal_solve import recover_multifrontal, reduce_multifrontal
 
 SIZES = (960, 9600, 102_400)
 H = 0.01

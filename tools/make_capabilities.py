@@ -6,6 +6,7 @@
 One instance of every joint, force, constraint and shape class of the package is put into a model of its own, and every solver is asked
 `handles(element, model)`. A class without an instance in EXAMPLES is an error, so that no element is left out. The page has one table per
 kind, with a tick or a dash for every solver; reasons are folded below it, and refusals that only come with an option are the last table.
+The rows about deformables are models of `deformable_cells.py`.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tools")]
 
+import deformable_cells  # noqa: E402
 import unibody as ub  # noqa: E402
 from unibody import constraints, forces, joints, shapes  # noqa: E402
 from unibody.model import Body  # noqa: E402
 from unibody.simulation.whole_file import whole_text  # noqa: E402
 from unibody.solvers import REGISTRY  # noqa: E402
-from unibody.solvers.base import reason_against  # noqa: E402
+from unibody.solvers.base import elements_of, reason_against  # noqa: E402
 
 PAGE = ROOT / "docs" / "capabilities.md"
 A, B, W = Body("a"), Body("b"), Body("world")
@@ -145,8 +147,8 @@ folded below each table. Nothing is silently ignored. Columns are solvers with t
 <summary>Where this page comes from</summary>
 
 `tools/make_capabilities.py` asks every solver `handles(element, model)`; do not edit the page. Each tick is a run:
-`tests/agreement/test_capability_cells.py` and `test_contact_cells.py` move every element in every solver that says so, against another
-solver, a closed form or a law, and see every dash refused.
+`tests/agreement/test_capability_cells.py`, `test_contact_cells.py` and `test_deformable_cells.py` move every element in every solver that
+says so, against another solver, a closed form or a law, and see every dash refused.
 
 </details>
 """
@@ -272,6 +274,28 @@ def contact_options() -> Iterator[str]:
     yield from folded("Why not", refused)
 
 
+def reasons_against(solver: ub.solvers.Solver, model: ub.Model) -> list[str]:
+    """Why it does not run a model, element by element, each once."""
+    return list(dict.fromkeys(r for _, e in elements_of(model) if (r := reason_against(solver, e, model)) is not None))
+
+
+def deformables() -> Iterator[str]:
+    """A row for everything that can be done with deformables."""
+    yield "| what | " + " | ".join(f"`{solver}`" for solver in REGISTRY) + " |"
+    yield "|---" + "|:-:" * len(REGISTRY) + "|"
+    refused = []
+    for row in deformable_cells.ROWS:
+        model = row.model()
+        said = {solver: reasons_against(cls(), model) for solver, cls in REGISTRY.items()}
+        yield f"| {row.name} | " + " | ".join("–" if said[solver] else "✓" for solver in REGISTRY) + " |"
+        refused += [(row.name, f"`{solver}`", "; ".join(reasons[:1])) for solver, reasons in said.items() if reasons]
+    # what refuses all deformables is said once
+    every = {(solver, reason) for _, solver, reason in refused}
+    whole = {pair for pair in every if sum((s, r) == pair for _, s, r in refused) == len(deformable_cells.ROWS)}
+    all_rows = [("all", *pair) for pair in dict.fromkeys(entry[1:] for entry in refused) if pair in whole]
+    yield from folded("Why not", all_rows + [entry for entry in refused if entry[1:] not in whole])
+
+
 def conditions() -> list[tuple[str, str, str]]:
     """(element, solver with option, reason): what default options honour and others do not, and elements with options of their own."""
     everything: list[tuple[str, str, Any, dict[str, Any]]] = [
@@ -311,6 +335,9 @@ def lines() -> Iterator[str]:
     yield "## Options of Contact\n"
     yield "In the solvers that take `Contact`.\n"
     yield from contact_options()
+    yield "## Deformables\n"
+    yield "Cloth, rods and soft solids: what they are made of, what holds them, what acts on them and what they touch.\n"
+    yield from deformables()
     yield "## Conditions\n"
     yield "A tick above is for plain elements and default options. Further conditions of a solver are on its page."
     yield from folded("Options that are refused", conditions())

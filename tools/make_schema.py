@@ -30,6 +30,7 @@ from unibody.forces.base import Force  # noqa: E402
 from unibody.joints import Joint  # noqa: E402
 from unibody.model.checking import KINDS  # noqa: E402
 from unibody.model.deformable_text import ATTACHMENT, DEFORMABLE, MESHES, PRESCRIBED  # noqa: E402
+from unibody.model.deforming import MASSES  # noqa: E402
 from unibody.model.text import BODY, CLASSES, ELEMENT, JOINT, SHAPE, WORLD  # noqa: E402
 from unibody.model.values import DTYPES, WORDS, arguments_of, key_of  # noqa: E402
 from unibody.shapes import Placed, Shape  # noqa: E402
@@ -178,7 +179,7 @@ def schema() -> Schema:
         "name": NAME, "kind": {"enum": list(MESHES)}, "mesh": either(*(ref(cls.__name__) for cls in MESHES.values())),
         "material": either(*map(ref, of(Energy)), foreign({}, [])), "density": {**NUMBER, "description": "[kg/m³]"}, "X_WB": pose,
         "V_WB": either(several(NUMBER, 6), NULL), "start": either(VALUE, NULL), "pressure": {**NUMBER, "description": "[Pa]"},
-        "look": either(ref("TriMesh"), ref("Mesh"), NULL),
+        "look": either(ref("TriMesh"), ref("Mesh"), NULL), "mass": {"enum": list(MASSES)},
     }  # fmt: skip
     described = ((body, BODY), (world, WORLD), (joint, JOINT), (shape, SHAPE), (entry, ELEMENT))
     for mine, keys in (*described, (deformable, DEFORMABLE), (attachment, ATTACHMENT), (prescribed, PRESCRIBED)):

@@ -188,6 +188,8 @@ def allowed(scene: str, name: str, exact: bool) -> float:
         return 1e-7
     if name == "barrier" and not exact:  # whether Newton's method takes one more iteration
         return 1e-6
+    if name == "barrier" and scene == "contact":  # careful matrices weigh turns against ways in metres: their paths differ
+        return 1e-9
     return 1e-12 if exact and name != "impulse" else 1e-9
 
 

@@ -71,11 +71,14 @@ def test_card_houses_stand():
 
 
 def test_an_arch_comes_to_rest():
-    """Its largest speed falls, to less than 2 µm/s after 2 s."""
-    out = stepped(ub.scenes.build("arch"), 200)
-    speeds = [max(speed_of(state) for state, _ in out[k : k + 10]) for k in (50, 100, 190)]
-    assert speeds[0] > speeds[1] > speeds[2]
-    assert speeds[2] < 2e-6
+    """What its stones have as speed while they come down on their barriers is gone after half a second, but for creep: less than a
+    ten-thousandth of the slip speed at each joint between two stones, of which all add up."""
+    scene = ub.scenes.build("arch")
+    out = stepped(scene, 200)
+    speeds = [max(speed_of(state) for state, _ in out[k : k + 10]) for k in (0, 50, 190)]
+    joints = sum(body.kind == "dynamic" for body in scene.bodies) + 1
+    assert speeds[0] > 1e-2
+    assert max(speeds[1:]) < joints * 1e-4 * 1e-3
 
 
 @pytest.mark.slow

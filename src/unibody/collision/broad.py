@@ -178,6 +178,16 @@ class Broad:
         self.plane_pairs = self._plane_pairs()
         """(l, 2) vertices and half-spaces that may touch."""
 
+    @property
+    def body_of_vertex(self) -> np.ndarray:
+        """(V,)"""
+        return self._surface.body
+
+    @property
+    def moves(self) -> np.ndarray:
+        """(bodies and free meshes,) flags of those that move."""
+        return self._rules.moving.astype(bool)
+
     def _plane_pairs(self) -> np.ndarray:
         """(l, 2) every vertex of a moving body with every half-space it may touch."""
         s, r = self._surface, self._rules

@@ -11,7 +11,10 @@ from unibody.forces.dry_friction import DryFriction as DryFriction
 from unibody.forces.gravity import Gravity as Gravity
 from unibody.forces.joint_friction import JointFriction as JointFriction
 from unibody.forces.motor import Motor as Motor
+from unibody.forces.pulley import Pulley as Pulley
 from unibody.forces.spring_damper import SpringDamper as SpringDamper
+from unibody.forces.tendon import Tendon as Tendon
+from unibody.forces.tendon import TendonWrap as TendonWrap
 from unibody.forces.torsion_spring import TorsionSpring as TorsionSpring
 
 __all__ = [
@@ -23,6 +26,9 @@ __all__ = [
     "Gravity",
     "JointFriction",
     "Motor",
+    "Pulley",
     "SpringDamper",
+    "Tendon",
+    "TendonWrap",
     "TorsionSpring",
 ]

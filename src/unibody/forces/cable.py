@@ -30,6 +30,7 @@ import numpy as np
 from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number, point_of
 from unibody.errors import ModelError
 from unibody.forces.base import Blocks, Force, Loads, add_point_force, point_position, point_velocity
+from unibody.forces.cable_start import started_cable
 from unibody.forces.implicit import (
     add_across,
     add_column,
@@ -40,7 +41,6 @@ from unibody.forces.implicit import (
     rate_column,
     times_twist,
 )
-from unibody.forces.cable_start import started_cable
 from unibody.forces.points import point_damping, point_stiffness
 from unibody.forces.pulley import Pulley
 from unibody.kernel import Floats, Ints, device, kernel

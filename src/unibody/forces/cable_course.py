@@ -1,8 +1,9 @@
 """The course of a cable over points and wheels at an instant: which wheels it touches, its spans, and the tension in each.
 
-Spans (`cable_spans`) follow each other; a wheel between two of them adds the arc r θ, θ = s (φ_leave − φ_arrive). A wheel around which the
-cable would turn the other way, θ < 0, is left: the cable goes straight past it. One that grips never is: there a section ends and another
-begins, whose lengths are counted to a mark on the wheel, so that its turning feeds one and takes from the other. Of a section
+Spans (`cable_spans`) follow each other; a wheel between two of them adds the arc r θ, θ = s (φ_leave − φ_arrive). A wheel around which
+the cable would turn the other way, θ < 0, is left, in its plane: the cable goes straight past it. One that grips never is: there a section
+ends and another begins, whose lengths are counted to a mark on the wheel, so that its turning feeds one and takes from the other. Of a
+section
 
     L = Σ ℓ + Σ r θ (+ s r φ to a mark),  stretch = L − L₀ − p(t),   T = max(0, k stretch + c (L̇ − ṗ)) while stretch > 0, else 0
 
@@ -10,13 +11,13 @@ with p what a winch has paid out into the first section. One T rules all along i
 wheel j at the speed (forward, from the first point to the last; f_j is the share of the rest length before it)
 
     w_j = −Σ_{i<j} λ̇_i + f_j (L̇ − ṗ) + ṗ  =  W_j·V + (1 − f_j) ṗ
-    T_j = T_{j−1} exp(μ_j θ_j tanh(w_j / ε))                 (Euler, Eytelwein: the capstan equation; below a few ε it creeps as it sticks)
+    T_j = T_{j−1} exp(μ_j θ_j tanh(w_j / ε))     (Euler and Eytelwein's capstan equation; below a few ε what sticks creeps)
 
-while Σ (f_{i+1} − f_i) T_i = T, the mean that the stretch asks for. Then Σ T_i λ̇_i = T L̇ + Σ w_j ΔT_j for ṗ = 0: friction takes w_j ΔT_j ≥ 0, no
-more and no less.
+while Σ (f_{i+1} − f_i) T_i = T, the mean that the stretch asks for. Then Σ T_i λ̇_i = T L̇ + Σ w_j ΔT_j for ṗ = 0: friction takes
+w_j ΔT_j ≥ 0, no more and no less.
 
-Tables, per cable: `index`: n, the slot of p and ṗ in `signals` (−1: no winch), then 4 a node: body, side s (0: a point), grip (the sense ±1 of
-its joint about the axis; 0: none), q index of that joint. `parameters`: NODE a node, see below.
+Tables, per cable: `index`: n, the slot of p and ṗ in `signals` (−1: no winch), then 4 a node: body, side s (0: a point), grip (the sense
+±1 of its joint about the axis; 0: none), q index of that joint. `parameters`: NODE a node, see below.
 Course: STATE numbers a node, then SPAN a node for the span that begins there.
 """
 
@@ -24,18 +25,21 @@ from __future__ import annotations
 
 from math import exp, floor, pi, tanh
 
-from unibody.forces.cable_spans import FIRST_ANGLE, GRADIENT, LENGTH, SECOND_ANGLE, SPAN, fill_span
+from unibody.forces.cable_spans import FIRST_ANGLE, FIRST_AT, GRADIENT, LENGTH, SECOND_ANGLE, SECOND_AT, SPAN, end_frame, fill_span
 from unibody.kernel import Floats, Ints, device, kernel
+from unibody.spatial.devices import add3, dot3, load3, scale3, sub3
 
 RADIUS, FRICTION, SLIP_SPEED, SHARE, ARRIVED, LEFT, TURNED, TURNS, STIFFNESS, DAMPING, REST = range(9, 20)
 NODE = 20
-"""Numbers of a node: c 3, a 3, x 3, r, μ, ε, f, then of a wheel that grips φ_arrive, φ_leave and q at the start; whole turns more; k, c and L₀
-of the section that begins here."""
+"""Numbers of a node: c 3, a 3, x 3, r, μ, ε, f, then of a wheel that grips φ_arrive, φ_leave and q at the start; whole turns more; k, c
+and L₀ of the section that begins here."""
 HEAD, NODE_INTS = 2, 4
 NEXT, ANGLE, SLIP, TENSION, STRETCH, STRETCH_RATE, BEGIN, MEAN = range(8)
+GROOVE = 0.01
+"""A wheel is left only where the cable would pass it this near to its plane, in radii: from farther away a groove keeps it (θ < 0 then)."""
 STATE = 8
-"""Numbers of a node in a course: the node at which its span ends (−1: none begins here), θ, w, T of that span; of the section that begins
-here: stretch, its rate; the node at which the section of its span begins; mean tension of that section."""
+"""Numbers of a node in a course: the node at which its span ends (−1: none begins here), θ, w, T of that span; of the section that
+begins here: stretch, its rate; the node at which the section of its span begins; mean tension of that section."""
 
 
 @device
@@ -60,6 +64,21 @@ def arc_angle(side, arrived, left, turns):
 def counted_angle(angle, start, turned):
     """An angle on a wheel that has turned by so much since it stood at `start`, with whole turns."""
     return angle + 2.0 * pi * floor((start - turned - angle) / (2.0 * pi) + 0.5)
+
+
+@device
+def passes_in_plane(index, parameters, X, i, f, before, m, course):
+    """Whether the line past a wheel, from where the cable leaves the one before to where it arrives next, runs in its groove."""
+    spans = STATE * index[i]
+    P = load3(course, spans + SPAN * before + FIRST_AT)
+    d = sub3(load3(course, spans + SPAN * m + SECOND_AT), P)
+    numbers = f + NODE * m
+    c, a, x, y = end_frame(X, index[i + HEAD + NODE_INTS * m], numbers, parameters)
+    along, up = dot3(d, x), dot3(d, y)
+    flat = along * along + up * up
+    part = (along * dot3(sub3(c, P), x) + up * dot3(sub3(c, P), y)) / flat if flat > 0.0 else 0.0
+    nearest = add3(sub3(P, c), scale3(part, d))
+    return abs(dot3(nearest, a)) <= GROOVE * parameters[numbers + RADIUS]
 
 
 @device
@@ -98,7 +117,9 @@ def fill_course(index, parameters, signals, X, V, q, i, f, level, course_out, sc
                 arrived = course_out[spans + SPAN * before + SECOND_ANGLE]
                 theta = arc_angle(side, arrived, course_out[spans + SPAN * m + FIRST_ANGLE], turns)
                 course_out[STATE * m + ANGLE] = theta
-                if theta < 0.0 and index[i + HEAD + NODE_INTS * m + 2] == 0:
+                if theta < 0.0 and index[i + HEAD + NODE_INTS * m + 2] == 0 and passes_in_plane(
+                    index, parameters, X, i, f, before, m, course_out
+                ):
                     course_out[STATE * before + NEXT] = float(l)
                     course_out[STATE * m + NEXT] = -1.0
                     course_out[STATE * m + ANGLE] = 0.0

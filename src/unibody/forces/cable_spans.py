@@ -1,10 +1,11 @@
 """One free span of a cable between two ends, each a point or a grooved wheel: its length, gradient and Hessian over both bodies' poses.
 
-An end is a centre c, an axis a with n(φ) = x cos φ + y sin φ and t(φ) = a × n, all fixed in its body, a radius r and a side s = ±1, the sense
-in which the cable travels around the axis (a point has r = 0). The span touches the wheels at P = c + r n(φ) so that it has no radial part:
+An end is a centre c, an axis a with n(φ) = x cos φ + y sin φ and t(φ) = a × n, all fixed in its body, a radius r and a side s = ±1, the
+sense in which the cable travels around the axis (a point has r = 0). The span touches the wheels at P = c + r n(φ) so that it has no radial
+part:
 
-    d = P_b − P_a,  ℓ = |d|,  u = d/ℓ,        h_a = n_a·d = 0,   h_b = n_b·d = 0                                               (tangency)
-    λ = ℓ + s_a r_a φ_a − s_b r_b φ_b                                               (cable between two marks, φ = 0, on the wheels)
+    d = P_b − P_a,  ℓ = |d|,  u = d/ℓ,        h_a = n_a·d = 0,   h_b = n_b·d = 0                                     (tangency)
+    λ = ℓ + s_a r_a φ_a − s_b r_b φ_b                                     (cable between two marks, φ = 0, on the wheels)
 
 Two wheels in one plane have the common tangent; wheels that are not keep the cable in their grooves, which it leaves at a small angle β, so
 that ∂λ/∂φ = ±s r (1 − cos β) is not quite zero. With multipliers μ from ∂𝓛/∂φ = 0, 𝓛 = λ + μ_a h_a + μ_b h_b, and Y = ∂φ/∂ξ = −h_φ⁻¹ h_ξ,
@@ -12,8 +13,8 @@ derivatives of λ alone follow, whatever the planes (the Hessian of a function u
 
     G = 𝓛_ξ,        H = (1, Yᵀ) 𝓛_zz (1, Y)ᵀ,  z = (ξ_a, ξ_b, φ_a, φ_b)
 
-A body moves by X ← X exp(ξ), ξ in its axes: a point ρ by ω×ρ + v + ½ ω×(ω×ρ + v), a direction n by ω×n + ½ ω×(ω×n). So with w = u + μ_a n_a +
-μ_b n_b, D = ∂d/∂z and N = ∂n/∂z
+A body moves by X ← X exp(ξ), ξ in its axes: a point ρ by ω×ρ + v + ½ ω×(ω×ρ + v), a direction n by ω×n + ½ ω×(ω×n). So with
+w = u + μ_a n_a + μ_b n_b, D = ∂d/∂z and N = ∂n/∂z
 
     𝓛_zz = Dᵀ (1 − u uᵀ)/ℓ D + Σ_e [ ±w·∂²P_e + μ_e (N_eᵀ D + Dᵀ N_e) + μ_e d·∂²n_e ]
 
@@ -29,8 +30,6 @@ from math import acos, atan2, cos, sin
 from unibody.kernel import device
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
 
-END_FLOATS = 16
-"""Numbers of an end: c 3, a 3, x 3, r, friction μ, slip speed, share f of the rest length before it, φ and q of its wheel at the start, 0."""
 LENGTH, FIRST_ANGLE, SECOND_ANGLE, FIRST_AT, SECOND_AT, GRADIENT, RATE, HESSIAN = 0, 1, 2, 3, 6, 9, 21, 33
 SPAN = 177
 """Numbers of a span, in this order: ℓ, φ_a, φ_b, P_a 3, P_b 3, G 12, E 12, H 12×12."""
@@ -233,7 +232,8 @@ def add_second(rho, f, moved, radius, n, t, k, phi, L, scratch_out):
 
 @device
 def fill_hessian(
-    R_a, arm_a, r_a, n_a, t_a, mu_a, R_b, arm_b, r_b, n_b, t_b, mu_b, d, length, u, w, aa, bb, ab, ba, det, exact, first, spans_out, scratch_out
+    R_a, arm_a, r_a, n_a, t_a, mu_a, R_b, arm_b, r_b, n_b, t_b, mu_b, d, length, u, w, aa, bb, ab, ba, det, exact, first, spans_out,
+    scratch_out,
 ):  # fmt: skip
     """H (12×12) at `first`, from D, N_a and N_b in the scratch."""
     L = 126

@@ -1,12 +1,13 @@
 """A cable's numbers at the start of a model: sides of wheels, the lengths between wheels that grip, shares of the rest length, marks.
 
-A stiffness k of the whole string, of length L, is k L / L_i for a section of length L_i; a rest length below L makes all sections taut alike.
-Between two wheels that do not grip, half of a wheel's arc counts to either side; so does the arc of a wheel that grips.
+A stiffness k of the whole string, of length L, is k L / L_i for a section of length L_i; a rest length below L makes all sections taut
+alike. Half of the arc on a wheel counts to either side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def started_cable(
     ends = sorted({0, *gripping, n - 1})
     arcs = course.state[:, ANGLE] * numbers[:, RADIUS]
     arcs[[0, n - 1]] = 0.0
-    for begin, end in zip(ends[:-1], ends[1:], strict=True):
+    for begin, end in pairwise(ends):
         within = [m for m in course.nodes if begin <= m < end]
         gone, length = 0.5 * arcs[begin], 0.0
         shares = {}
@@ -132,7 +133,7 @@ def _side(node: Point | Pulley, X: np.ndarray, places: np.ndarray, m: int, name:
 
 def _check_tangents(points: Sequence[Point | Pulley], nodes: list[int], X: np.ndarray, places: np.ndarray, name: str) -> None:
     """Points within a wheel have no tangent to it."""
-    for k, l in zip(nodes[:-1], nodes[1:], strict=True):
+    for k, l in pairwise(nodes):
         for m, other in ((k, l), (l, k)):
             wheel = points[m]
             if isinstance(wheel, Pulley) and isinstance(points[other], Point):

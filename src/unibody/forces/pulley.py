@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from unibody.element import Point, number, point_of
+from unibody.element import number, point_of
 from unibody.errors import ModelError
 from unibody.joints.base import unit_axis
 
@@ -24,6 +24,7 @@ class Pulley:
     wheel is the drum of a winch. The cable stays in the groove, also where it leaves at an angle to the wheel's plane, and leaves the wheel
     where it would bend the other way, unless there are turns or grip.
 
+    >>> from unibody.element import Point
     >>> Pulley(Point("block", (0.0, 0.0, 0.1)), 0.05, axis=(0, 1, 0)).radius
     0.05
     """

@@ -19,6 +19,7 @@ import numpy as np
 
 from unibody.energies.base import Stencils
 from unibody.errors import ModelError
+from unibody.model.vertex_masses import MassMatrix
 from unibody.spatial.moved import MovedPlaces
 from unibody.spatial.pose import Pose
 from unibody.spatial.table import Table
@@ -48,6 +49,8 @@ class AskedDeformable:
     """[Pa] of closed cloth."""
     look: Any = None
     """A surface (a TriMesh or a Mesh) that is shown in its stead."""
+    mass: str = "lumped"
+    """Or "consistent"."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +95,7 @@ class DeformableInfo:
     v0: np.ndarray
     """(n, 3) at the start [m/s]."""
     mass: np.ndarray
-    """(n,) of its vertices [kg]."""
+    """(n,) of its vertices [kg]: what weight acts on, Σ M v being its momentum."""
     stencils: tuple[Stencils, ...]
     faces: np.ndarray
     """(m, 3) of its surface, numbered within it; outwards where it is a solid."""
@@ -105,16 +108,27 @@ class DeformableInfo:
     mesh: Any = None
     """The mesh that it was made of."""
     material: Any = None
+    inertia: MassMatrix | None = None
+    """M where it is not diagonal; the sums of its rows are `mass`."""
+
+    def momenta(self, v: np.ndarray) -> np.ndarray:
+        """M v of velocities (…, n, 3)."""
+        return self.mass[:, None] * v if self.inertia is None else self.inertia.product(v)
 
     @property
     def n(self) -> int:
-        """How many vertices it has."""
+        """How many vertices it has, the directors of a rod among them, which are the last."""
         return len(self.X)
 
     @property
-    def vertices(self) -> slice:
-        """Its vertices among those of the model."""
+    def every(self) -> slice:
+        """All of them among those of the model."""
         return slice(self.first, self.first + len(self.X))
+
+    @property
+    def vertices(self) -> slice:
+        """Its vertices among those of the model, without directors."""
+        return slice(self.first, self.first + getattr(self.mesh, "points", len(self.X)))
 
 
 @dataclass(frozen=True)

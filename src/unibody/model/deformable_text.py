@@ -22,7 +22,7 @@ from unibody.model.model import look_up
 from unibody.model.reading import Reader
 from unibody.model.values import Writer, entry_of, numbers, shown
 
-DEFORMABLE = ("name", "kind", "mesh", "material", "density", "X_WB", "V_WB", "start", "pressure", "look")
+DEFORMABLE = ("name", "kind", "mesh", "material", "density", "X_WB", "V_WB", "start", "pressure", "look", "mass")
 ATTACHMENT = ("name", "deformable", "vertices", "body", "points", "at")
 PRESCRIBED = ("name", "deformable", "vertices", "motion")
 MESHES: dict[str, type] = {"soft": TetMesh, "cloth": TriMesh, "rod": RodMesh}
@@ -44,6 +44,7 @@ def _deformable(asked: Any, writer: Writer) -> dict[str, Any]:
         "density": writer.plain(asked.density, what), "X_WB": writer.plain(asked.X_WB, what), "V_WB": writer.plain(asked.V_WB, what),
     }  # fmt: skip
     told = {"start": asked.start, "pressure": asked.pressure or None, "look": asked.look}
+    told["mass"] = None if asked.mass == "lumped" else asked.mass
     return out | {key: writer.plain(value, what) for key, value in told.items() if value is not None}
 
 
@@ -75,6 +76,8 @@ def _read_deformable(b: Builder, data: dict[str, Any], place: str, reader: Reade
             told[key] = reader.value(entry[key], f"{place} {key}")
     if "pressure" in told and kind != "cloth":
         raise ModelError(f"{place}: pressure is for cloth that is closed, and this is a {kind}; leave it out")
+    if entry.get("mass") is not None:
+        told["mass"] = entry["mass"]
     handle = getattr(b, kind)(entry["name"], mesh, **told)
     if entry.get("look") is not None:
         handle.embed(reader.element(entry["look"], f"{place} look"))

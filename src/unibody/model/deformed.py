@@ -1,10 +1,6 @@
 """What a Builder's deformables become when the model is built: numbered vertices, masses, stencils of energies, resolved attachments.
 
-Masses are lumped. Of a cell of mass m a vertex gets
-
-    tetrahedron m / 4,   triangle m / 3,   edge m / 2;   quadratic tetrahedron: corners m / 36, middles 4 m / 27
-
-the last being the diagonal of its consistent matrix, scaled (Hinton, Rock and Zienkiewicz 1976).
+Masses are those of `vertex_masses`.
 
 A vertex that is attached to one that is held itself is a point of what holds that one, where it can be said so: of a body, if all vertices
 of its support are points of that body.
@@ -34,11 +30,11 @@ from unibody.model.deformable import (
     PrescribedVertices,
 )  # fmt: skip
 from unibody.model.deformable_points import EXAMPLES, point_of_name, shortly, split_name, start_places
+from unibody.model.vertex_masses import consistent, lumped, spinning
 from unibody.spatial.pose import Pose
 
 MOST = 4
 """Vertices of a support."""
-CORNER, MIDDLE = 1.0 / 36.0, 4.0 / 27.0
 
 
 @dataclass(frozen=True)
@@ -183,9 +179,11 @@ def _info(asked: AskedDeformable, first: int, x: np.ndarray, v: np.ndarray) -> D
         faces, radius = mesh.faces, 0.5 * float(asked.material.thickness)
     else:
         edges, radius = mesh.edges, mesh.radius
+    inertia = consistent(asked) if asked.mass == "consistent" else spinning(asked) if getattr(mesh, "directors", False) else None
+    mass = lumped(asked) if inertia is None else inertia.sums(n)
     return DeformableInfo(
-        asked.name, asked.kind, first, _frozen(mesh.vertices), _frozen(x[span]), _frozen(v[span]), _frozen(lumped(asked)),
-        stencils_of(asked), frozen_ints(faces), frozen_ints(edges), radius, looked(asked), mesh, asked.material,
+        asked.name, asked.kind, first, _frozen(mesh.vertices), _frozen(x[span]), _frozen(v[span]), _frozen(mass),
+        stencils_of(asked), frozen_ints(faces), frozen_ints(edges), radius, looked(asked), mesh, asked.material, inertia,
     )  # fmt: skip
 
 
@@ -223,19 +221,6 @@ def stencils_of(asked: AskedDeformable) -> tuple[Stencils, ...]:
             said = f"index {index.shape}, parameters {np.shape(s.parameters)} of {type(s.energy).__name__}"
             raise ModelError(f"{what}: {said}; give (m, {k}) vertices of 0 … {n - 1} and one row of parameters each")
     return made
-
-
-def lumped(asked: AskedDeformable) -> np.ndarray:
-    """(n,) masses of vertices [kg]."""
-    mesh, rho = asked.mesh, asked.density
-    if asked.kind == "soft":
-        cells, masses = mesh.tets, rho * mesh.volumes
-        shares = np.full(4, 0.25) if mesh.order == 1 else np.array([CORNER] * 4 + [MIDDLE] * 6)
-    elif asked.kind == "cloth":
-        cells, masses, shares = mesh.faces, rho * float(asked.material.thickness) * mesh.areas, np.full(3, 1.0 / 3.0)
-    else:
-        cells, masses, shares = mesh.edges, rho * np.pi * mesh.radius**2 * mesh.lengths, np.full(2, 0.5)
-    return np.bincount(cells.ravel(), weights=np.outer(masses, shares).ravel(), minlength=len(mesh.vertices))
 
 
 def _frozen(array: Any) -> np.ndarray:

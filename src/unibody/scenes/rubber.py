@@ -131,17 +131,30 @@ def ring(inner: float, outer: float, wide: float, sectors: int, across: int, alo
     """A TetMesh between two cylinders about the y axis, each cell six tetrahedra around its diagonal."""
     import unibody as ub
 
-    box = ub.TetMesh.box((1.0, 1.0, 1.0), (across, along, sectors))
-    u = box.vertices + 0.5
-    turn = np.round(u[:, 2] * sectors).astype(int)
-    radius, angle = inner + (outer - inner) * u[:, 0], 2.0 * math.pi * turn / sectors
-    x = np.stack([radius * np.cos(angle), wide * (u[:, 1] - 0.5), -radius * np.sin(angle)], axis=1)
+    box = ub.TetMesh.box((outer - inner, wide, 1.0), (across, along, sectors))
+    return bent(box, 0.5 * (inner + outer), sectors)
+
+
+def torus(radius: float, thick: float, sectors: int, across: int) -> TetMesh:
+    """A round ring about the y axis, 2 `thick` through, its middle line a circle of `radius`."""
+    import unibody as ub
+
+    return bent(ub.TetMesh.cylinder(thick, 1.0, (across, sectors)), radius, sectors)
+
+
+def bent(bar: TetMesh, radius: float, sectors: int) -> TetMesh:
+    """A bar along z, 1 long and of so many layers, bent to a ring of `radius` about the y axis: its x points outwards."""
+    import unibody as ub
+
+    layer = np.round((bar.vertices[:, 2] + 0.5) * sectors).astype(int)
+    r, angle = radius + bar.vertices[:, 0], 2.0 * math.pi * layer / sectors
+    x = np.stack([r * np.cos(angle), bar.vertices[:, 1], -r * np.sin(angle)], axis=1)
     # the last layer is the first again
-    place = [(round(a * across), round(c * along), t % sectors) for a, c, t in zip(u[:, 0], u[:, 1], turn.tolist(), strict=True)]
+    place = [(*np.round(p, 9), t % sectors) for p, t in zip(bar.vertices[:, :2].tolist(), layer.tolist(), strict=True)]
     first = {where: k for k, where in reversed(list(enumerate(place)))}
     same = np.array([first[where] for where in place])
     kept, number = np.unique(same, return_inverse=True)
-    tets = number[box.tets]
+    tets = number[bar.tets]
     flipped = np.linalg.det(x[kept][tets[:, 1:]] - x[kept][tets[:, :1]]) < 0.0
     tets[flipped] = tets[flipped][:, [0, 2, 1, 3]]
     return ub.TetMesh(x[kept], tets)

@@ -391,9 +391,13 @@ class Bound:
         self._look_at(state.t, q, v, control)
         entries = self.system.view(LEDGER)
         kinetic, gravity = self.masses.energies(self.system.view(X_WB), self.system.view(V_WB))
-        rotors = 0.5 * float(np.sum(self.system.view(ARMATURE) * v[self.nv_all - self.model.nv_joints :] ** 2))
+        rotors = 0.5 * float(np.sum(self.system.view(ARMATURE) * self._joint_velocities(v) ** 2))
         work = trapezoidal_work(kept, entries[DAMPER_POWER : DAMPER_POWER + 3])
         return EnergyBalance(kinetic, rotors, gravity, float(entries[SPRING_ENERGY]), float(work[1] + work[2]))
+
+    def _joint_velocities(self, v: np.ndarray) -> np.ndarray:
+        """Of all joints, in what `_unpack` gave."""
+        return v[self.nv_all - self.model.nv_joints :]
 
     def remedy(self, dt: float) -> str:
         """What to try after steps of dt that blew up: where springs are stiff for a solver that takes them explicitly, what they need."""

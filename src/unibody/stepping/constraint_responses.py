@@ -3,8 +3,9 @@ them, beside wrenches on bodies, do to a tree."""
 
 from __future__ import annotations
 
-from unibody.algebra.block.sym6 import offset
-from unibody.algebra.tree.aba import ROW, A, dot6, fill_shifts, solve_tree
+from unibody.algebra.block.sym6 import dot6, offset
+from unibody.algebra.tree.aba import ROW, A, fill_shifts
+from unibody.algebra.tree.factor import solve_tree
 from unibody.arena import part
 from unibody.coordinates.loop_closure import fill_reference
 from unibody.coordinates.reduced.kinematics import place_entries

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from unibody.algebra.block.sym6 import offset, store6
-from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, ZERO6, U, add6, dot6, fill_shifts
+from unibody.algebra.block.sym6 import add6, dot6, offset, store6
+from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, ZERO6, U, fill_shifts
 from unibody.arena import part
 from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS, SHIFT, X_SOLVED
 from unibody.coordinates.workspace import LOAD, X_WB

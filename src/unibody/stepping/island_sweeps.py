@@ -6,8 +6,8 @@ six triples.
 
 from __future__ import annotations
 
-from unibody.algebra.block.sym6 import offset, store6
-from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, ROW, ZERO6, P, U, add6, dot6
+from unibody.algebra.block.sym6 import add6, dot6, offset, store6
+from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, ROW, ZERO6, P, U
 from unibody.kernel import Floats, Ints, inlined, kernel
 from unibody.spatial.devices import add3, cross, load3, load6, load9, rotate, sub3
 from unibody.triple import fetch, join, minus, plus, put, put_only, spread, x_of, y_of, z_of

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.tree.aba import BODY, RIGID, ROW, P, rigid_block, times_block
+from unibody.algebra.tree.aba import BODY, RIGID, ROW, P
+from unibody.algebra.tree.factor import rigid_block, times_block
 from unibody.coordinates.reduced.kinematics import wrench_at_joint
 from unibody.coordinates.reduced.products import push_velocities
 from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS

@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from unibody.algebra.block.sym6 import offset
-from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, LOOSE, RIGID, ROW, U, dot6, fill_shifts
+from unibody.algebra.block.sym6 import dot6, offset
+from unibody.algebra.tree.aba import BODY, COLUMN, INVERSE, LOOSE, RIGID, ROW, U, fill_shifts
 from unibody.arena import part
 from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS, SHIFT, X_SOLVED
 from unibody.coordinates.workspace import LOAD, X_WB

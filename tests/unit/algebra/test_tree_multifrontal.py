@@ -8,8 +8,9 @@ import pytest
 
 from unibody.algebra.tree.aba import BODY, COLUMN
 from unibody.algebra.tree.elimination_order import CONTRACT
-from unibody.algebra.tree.multifrontal import factor_multifrontal, recover_multifrontal, reduce_multifrontal
+from unibody.algebra.tree.multifrontal import factor_multifrontal
 from unibody.algebra.tree.multifrontal_plan import FLAGS, REVERSED, STEP, MultifrontalPlan
+from unibody.algebra.tree.multifrontal_solve import recover_multifrontal, reduce_multifrontal
 
 CLOSE = 1e-9
 """Round-off times the conditioning of these problems: blocks and springs are of order one, trees of at most 60 nodes."""

@@ -59,7 +59,7 @@ def posed():
     a, last = system.affine, system.memory.last_step(memory)
     Q, V = a.whole(state.q, state.t), a.rates(state.v, state.t)
     begun, speed = a.everything(Q, state.q, state.t), a.rates_of_all(V, state.v, state.t)
-    rule = system._predict(state, 2e-3, a.bodies_of(begun), a.bodies_of(speed), begun, last, system.memory.view(memory).joint_q)
+    rule = system.rule.predict(state, 2e-3, a.bodies_of(begun), a.bodies_of(speed), begun, last, system.memory.view(memory).joint_q)
     memory = system._stiffened(memory, last, 2e-3, begun, speed)
     out = system._pose(state, memory, bound.model.neutral_control(), 2e-3, rule, last, a.bodies_of(begun), a.bodies_of(speed), begun, speed)
     assert out.friction.renew(out.barrier.contacts(begun), begun)

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from unibody.algebra.block.sym6 import offset, store6
-from unibody.algebra.tree.aba import add6, dot6, load21, pull_tree, push_tree, solve_tree, times_block
+from unibody.algebra.block.sym6 import add6, dot6, offset, store6
+from unibody.algebra.tree.factor import load21, pull_tree, push_tree, solve_tree, times_block
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import load6
 

@@ -6,30 +6,21 @@ between calls; at the end all contacts are put in the order of pairs. The same p
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from unibody.arena import CallFrame
 from unibody.collision.rigid import touching_pairs as at
 from unibody.collision.rigid.allowing import rights_of
-from unibody.collision.rigid.box_pairs import box_contacts
 from unibody.collision.rigid.by_coal import CoalPairs
-from unibody.collision.rigid.capsule_box import capsule_box_contacts
 from unibody.collision.rigid.clip import LABELS, WORK
 from unibody.collision.rigid.contacts import FEATURE_BITS, RECORD, RigidContacts, arrange, arrange_touches, rest_apart
-from unibody.collision.rigid.kinds import BOXES, CAPSULE_BOX, COAL, FAMILIES, FLAT, MESHES, ON_MESH, ROUND, families
+from unibody.collision.rigid.kinds import COAL, FAMILIES, families
 from unibody.collision.rigid.mesh_crossing import CROSSING_FLOATS, CROSSING_INTS
-from unibody.collision.rigid.mesh_data import VERTICES
-from unibody.collision.rigid.mesh_pairs import polyhedron_contacts
-from unibody.collision.rigid.on_mesh import mesh_contacts
-from unibody.collision.rigid.plane_pairs import plane_contacts
-from unibody.collision.rigid.round_pairs import round_contacts
 from unibody.collision.rigid.search import FEW, ONLY_PLANES, only_planes, pair_up
 from unibody.collision.rigid.table import ShapeTable
 from unibody.collision.shape_rights import ShapeRights
 from unibody.element import number
 from unibody.errors import ModelError
-from unibody.frame import CallFrame
 from unibody.model import Model
 
 
@@ -77,10 +68,6 @@ class RigidCollision:
         self._found = np.zeros(1, np.int64)
         self.frame = self._make_frame()
         """What `find_pairs` reads."""
-        self._runs: dict[int, Callable[[int, np.ndarray], int]] = {
-            ROUND: self._round, FLAT: self._flat, BOXES: self._boxes_meet, CAPSULE_BOX: self._capsule_box, ON_MESH: self._on_mesh,
-            MESHES: self._meshes, COAL: self._by_coal,
-        }  # fmt: skip
 
     def _make_frame(self) -> CallFrame:
         frame, t, real, whole = CallFrame(at.KERNELS, at.ARRAYS), self.table, self.table.meshes.real, self.table.meshes.whole
@@ -110,9 +97,13 @@ class RigidCollision:
 
     def learn(self) -> None:
         """After a search: have `find_pairs` know the kernels of all families that it met."""
-        for family, kernel in at.FAMILY_KERNELS.items():
-            if self._start[family + 1] > self._start[family] and not self.frame.flat[family]:
-                self.frame.call(family, kernel)
+        for family in at.FAMILY_KERNELS:
+            if self._start[family + 1] > self._start[family]:
+                self._know(family)
+
+    def _know(self, family: int) -> None:
+        if not self.frame.flat[family]:
+            self.frame.call(family, at.FAMILY_KERNELS[family])
 
     @property
     def _seen(self) -> float:
@@ -189,9 +180,8 @@ class RigidCollision:
         self._crossing[1][-1] = 0
         count, bounds = 0, self._start.tolist()
         for family in range(FAMILIES):
-            first, end = bounds[family], bounds[family + 1]
-            if end > first:
-                count = self._meet(family, self._order[first:end], count)
+            if bounds[family + 1] > bounds[family]:
+                count = self._meet(family, count)
         if count and self._offset.size:
             classes = self.rights.classes
             assert classes is not None
@@ -200,50 +190,20 @@ class RigidCollision:
             )
         return count
 
-    def _meet(self, family: int, order: np.ndarray, count: int) -> int:
+    def _meet(self, family: int, count: int) -> int:
         """Contacts of one family behind those that are there."""
-        while (found := self._runs[family](count, order)) > self._capacity:
+        if family != COAL:
+            self._know(family)
+        while True:
+            found = self._by_coal(count) if family == COAL else at.meet_family(self.frame.flat, family, count, self._seen)
+            if found <= self._capacity:
+                return int(found)
             self._room(2 * found, count)
-        return int(found)
+            self.refresh()
 
-    def _by_coal(self, count: int, order: np.ndarray) -> int:
+    def _by_coal(self, count: int) -> int:
+        order = self._order[self._start[COAL] : self._start[COAL + 1]]
         return self._coal.contacts(count, order, self._pairs, self._frames, self._seen, self._tags, self._records)
-
-    def _round(self, count: int, order: np.ndarray) -> int:
-        t = self.table
-        return round_contacts(count, order, self._pairs, t.kind, self._frames, t.size, self._seen, self._tags, self._records)
-
-    def _flat(self, count: int, order: np.ndarray) -> int:
-        t = self.table
-        vertices = t.meshes.real.view(VERTICES)
-        return plane_contacts(
-            count, order, self._pairs, t.kind, self._frames, t.size, t.vertex_range, vertices, self._seen, self._tags, self._records
-        )
-
-    def _boxes_meet(self, count: int, order: np.ndarray) -> int:
-        return box_contacts(
-            count, order, self._pairs, self._frames, self.table.size, self._seen, self._tags, self._records, self._work, self._labels
-        )
-
-    def _capsule_box(self, count: int, order: np.ndarray) -> int:
-        t = self.table
-        return capsule_box_contacts(
-            count, order, self._pairs, t.kind, self._frames, t.size, self._seen, self._tags, self._records, self._work, self._labels
-        )
-
-    def _on_mesh(self, count: int, order: np.ndarray) -> int:
-        t, m = self.table, self.table.meshes
-        return mesh_contacts(
-            count, order, self._pairs, t.kind, self._frames, t.size, t.mesh, m.real.flat, m.real.layout, m.whole.flat, m.whole.layout,
-            self._seen, self._tags, self._records,
-        )  # fmt: skip
-
-    def _meshes(self, count: int, order: np.ndarray) -> int:
-        t, m = self.table, self.table.meshes
-        return polyhedron_contacts(
-            count, order, self._pairs, self._frames, t.hull, t.mesh, m.real.flat, m.real.layout, m.whole.flat, m.whole.layout, self._seen,
-            self._tags, self._records, *self._crossing,
-        )  # fmt: skip
 
     def _room(self, capacity: int, keep: int = 0) -> None:
         """Arrays for so many contacts; the first `keep` stay."""

@@ -6,7 +6,7 @@ never needed before, or arrays are too small, it says so: after one search by `f
 
 from __future__ import annotations
 
-from unibody.arena import part
+from unibody.arena import floats_in, ints_in, part
 from unibody.collision.rigid.box_pairs import box_contacts
 from unibody.collision.rigid.capsule_box import capsule_box_contacts
 from unibody.collision.rigid.contacts import rest_apart
@@ -17,7 +17,6 @@ from unibody.collision.rigid.on_mesh import mesh_contacts
 from unibody.collision.rigid.plane_pairs import plane_contacts
 from unibody.collision.rigid.round_pairs import round_contacts
 from unibody.collision.rigid.search import WIDER, pair_up, pairs_hold, pick_pairs, sort_pairs
-from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, kernel, prototype_of
 
 FAMILY_KERNELS = {
@@ -88,14 +87,42 @@ def pair_up_again(frame: Ints, X: Floats, few: int, seen: float) -> int:
 
 
 @kernel
+def meet_family(frame: Ints, family: int, count: int, seen: float) -> int:
+    """Contacts of the pairs of one family behind the `count` that are there: how many then, also where there is no room for them."""
+    call, start, pairs = frame[family], ints_in(frame, START), ints_in(frame, PAIRS)
+    mine = ints_in(frame, ORDER)[start[family] : start[family + 1]]
+    kind, size, frames = ints_in(frame, KIND), floats_in(frame, SIZE), floats_in(frame, FRAMES)
+    tags, records = ints_in(frame, TAGS), floats_in(frame, RECORDS)
+    if family == ROUND:
+        return RoundContacts(call, count, mine, pairs, kind, frames, size, seen, tags, records)
+    if family == BOXES:
+        return BoxContacts(call, count, mine, pairs, frames, size, seen, tags, records, floats_in(frame, CLIPPED), ints_in(frame, LABELS))
+    if family == CAPSULE_BOX:
+        return CapsuleBox(
+            call, count, mine, pairs, kind, frames, size, seen, tags, records, floats_in(frame, CLIPPED), ints_in(frame, LABELS)
+        )  # fmt: skip
+    # those that read meshes
+    real, real_at = floats_in(frame, REAL), ints_in(frame, REAL_AT)
+    if family == FLAT:
+        vertices = part(real, real_at, VERTICES)
+        return PlaneContacts(call, count, mine, pairs, kind, frames, size, ints_in(frame, VERTEX_RANGE), vertices, seen, tags, records)
+    whole, whole_at, mesh = ints_in(frame, WHOLE), ints_in(frame, WHOLE_AT), ints_in(frame, MESH)
+    if family == ON_MESH:
+        return MeshContacts(call, count, mine, pairs, kind, frames, size, mesh, real, real_at, whole, whole_at, seen, tags, records)
+    return PolyhedronContacts(
+        call, count, mine, pairs, frames, floats_in(frame, HULL), mesh, real, real_at, whole, whole_at, seen, tags, records,
+        floats_in(frame, CROSS_FLOATS), ints_in(frame, CROSS_INTS),
+    )  # fmt: skip
+
+
+@kernel
 def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> int:
     """Contacts at the poses X as RECORDS and TAGS, surfaces looked for as far as `seen` apart: how many, or CANNOT or UNPREPARED;
     FOUND has the number of pairs."""
     # shapes to the world, and pairs of boxes that meet, sorted by family
     found = pair_up_again(frame, X, few, seen)
-    kind, size = ints_in(frame, KIND), floats_in(frame, SIZE)
-    frames, pairs, order, start = floats_in(frame, FRAMES), ints_in(frame, PAIRS), ints_in(frame, ORDER), ints_in(frame, START)
-    tags, records, keys = ints_in(frame, TAGS), floats_in(frame, RECORDS), ints_in(frame, KEYS)
+    start, pairs, keys = ints_in(frame, START), ints_in(frame, PAIRS), ints_in(frame, KEYS)
+    tags, records = ints_in(frame, TAGS), floats_in(frame, RECORDS)
     if found < 0:
         return CANNOT
     if found > keys.size:
@@ -105,34 +132,14 @@ def find_pairs(frame: Ints, X: Floats, few: int, margin: float, seen: float) -> 
     crossed[crossed.size - 1] = 0
     # family by family, each behind the last
     count, room = 0, tags.size // 2
-    clipped, labels = floats_in(frame, CLIPPED), ints_in(frame, LABELS)
-    real, real_at = floats_in(frame, REAL), ints_in(frame, REAL_AT)
-    whole, whole_at, mesh = ints_in(frame, WHOLE), ints_in(frame, WHOLE_AT), ints_in(frame, MESH)
     for family in range(FAMILIES):
-        mine = order[start[family] : start[family + 1]]
-        if mine.size == 0:
+        if start[family + 1] == start[family]:
             continue
         if family == COAL:
             return CANNOT
         if frame[family] == 0:
             return UNPREPARED
-        call = frame[family]
-        if family == ROUND:
-            count = RoundContacts(call, count, mine, pairs, kind, frames, size, seen, tags, records)
-        elif family == FLAT:
-            vertices = part(real, real_at, VERTICES)
-            count = PlaneContacts(call, count, mine, pairs, kind, frames, size, ints_in(frame, VERTEX_RANGE), vertices, seen, tags, records)
-        elif family == BOXES:
-            count = BoxContacts(call, count, mine, pairs, frames, size, seen, tags, records, clipped, labels)
-        elif family == CAPSULE_BOX:
-            count = CapsuleBox(call, count, mine, pairs, kind, frames, size, seen, tags, records, clipped, labels)
-        elif family == ON_MESH:
-            count = MeshContacts(call, count, mine, pairs, kind, frames, size, mesh, real, real_at, whole, whole_at, seen, tags, records)
-        else:
-            count = PolyhedronContacts(
-                call, count, mine, pairs, frames, floats_in(frame, HULL), mesh, real, real_at, whole, whole_at, seen, tags, records,
-                floats_in(frame, CROSS_FLOATS), crossed,
-            )  # fmt: skip
+        count = meet_family(frame, family, count, seen)
         if count > room:
             return UNPREPARED
         if crossed[crossed.size - 1] != 0:

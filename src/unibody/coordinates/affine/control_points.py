@@ -10,6 +10,7 @@ is left are the *unknown points*: the control points of moving bodies, then the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from unibody.algebra.block.node_blocks import NodeBlocks
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model import Model
 from unibody.model.deformable import Places
+from unibody.model.vertex_masses import MassMatrix
 
 INSTANT = 1e-6
 """[s] Over which speeds of prescribed vertices are taken."""
@@ -166,6 +168,50 @@ class ControlPoints:
         self.moves = np.diff(self._first)[self.first :] > 0
         """(count,) which vertices are not known beforehand."""
         self.moving_mass = np.where(self.moves, self.mass, 0.0)
+        self._inertia = self._whole_inertia()
+        """M over all vertices; None where it is the diagonal of `mass`."""
+
+    def _whole_inertia(self) -> MassMatrix | None:
+        if all(d.inertia is None for d in self.deformables):
+            return None
+        parts = []
+        for d in self.deformables:
+            every = np.arange(d.n)
+            M = d.inertia if d.inertia is not None else MassMatrix(every, every, d.mass)
+            parts.append((M.rows + d.first, M.columns + d.first, M.values))
+        return MassMatrix(*(np.concatenate(some) for some in zip(*parts, strict=True)))
+
+    @cached_property
+    def _moving_inertia(self) -> MassMatrix:
+        """M without what is between two vertices whose motion is known: of what follows from them nothing is to be found."""
+        if (M := self._inertia) is None:
+            every = np.flatnonzero(self.moves)
+            return MassMatrix(every, every, self.mass[every])
+        kept = self.moves[M.rows] | self.moves[M.columns]
+        return MassMatrix(M.rows[kept], M.columns[kept], M.values[kept])
+
+    @property
+    def lumped(self) -> bool:
+        """Whether M is diagonal."""
+        return self._inertia is None
+
+    def moving_momenta(self, v: np.ndarray) -> np.ndarray:
+        """(count, 3) M v, without what is between two vertices whose motion is known."""
+        return self.moving_mass[:, None] * v if self._inertia is None else self._moving_inertia.product(v)
+
+    def known_momenta(self, v: np.ndarray) -> np.ndarray:
+        """(count, 3) the rest of M v."""
+        if self._inertia is None:
+            return (self.mass - self.moving_mass)[:, None] * v
+        return self._inertia.product(v) - self._moving_inertia.product(v)
+
+    @cached_property
+    def inertia_blocks(self) -> NodeBlocks:
+        """Tᵀ M T over the unknown points."""
+        M = self._moving_inertia
+        both = self.moves[M.rows] & self.moves[M.columns]
+        rows, columns = M.rows[both] + self.first, M.columns[both] + self.first
+        return self.reduced(NodeBlocks(rows, columns, M.values[both][:, None, None] * np.eye(3))).summed()
 
     @property
     def unknown_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -20,10 +20,11 @@ import scipy.sparse as sp
 from unibody.coordinates.affine.body import polar, twist_of_rate
 from unibody.coordinates.affine.links import Link
 from unibody.coordinates.affine.measures import BodyMeasure, MeasureTable, joint_measures
-from unibody.coordinates.affine.polar import project_bodies, see_rotations
+from unibody.coordinates.affine.polar import add_pulled_loads, project_bodies, see_rotations
 from unibody.coordinates.affine.rows import JointPart
 from unibody.element import Kinematics
 from unibody.joints.base import Joint
+from unibody.joints.free import Free
 from unibody.measure import counts_turns
 from unibody.model import Model
 from unibody.model.model import JointInfo
@@ -140,6 +141,10 @@ class JointCoordinates:
         v[self.which] = np.einsum("nsj,nsj->n", rows, V.reshape(-1, 12)[self.pair])
         return v
 
+    def pull(self, seen: SeenBodies, F: np.ndarray, efforts: np.ndarray, factor: float, loads_out: np.ndarray) -> None:
+        """loads (12 per body) += wrenches and efforts of the joints that are known, times a factor."""
+        add_pulled_loads(F, seen.T, self.which, self.pair.ravel(), seen.rows, efforts, factor, loads_out)
+
     def fitted(self, x: np.ndarray, q_near: np.ndarray) -> np.ndarray:
         """Coordinates alone, of joints with measures and of those without quaternion."""
         if self._others:
@@ -201,6 +206,12 @@ class RigidView:
         k = Kinematics(t, X, V, q_near.copy(), np.zeros(self.model.nv_joints), signals, control, self.names)
         for j in joints:
             mine = slice(j.q_start, j.q_start + j.nq)
+            if type(j.element) is Free:  # no fit, no equations: it is where it is
+                k.q[mine] = j.element.fit(*relative(j, k.X), k.q[mine])
+                if k.V.any():
+                    A_c, A_p = relative_twist(j, k.X)
+                    k.v[j.v_start : j.v_start + j.nv] = A_c @ k.V[j.child] + A_p @ k.V[j.parent]
+                continue
             k.q[mine] = nearest(j.element, *relative(j, k.X), k.q[mine], self.length((j.child, j.parent)))
             if k.V.any():
                 A_c, A_p = relative_twist(j, k.X)

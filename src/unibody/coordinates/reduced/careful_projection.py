@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.tree.aba import BODY, RIGID, ROW, factor_tree, fill_shifts, rigid_block, solve_tree, store21
+from unibody.algebra.tree.aba import BODY, RIGID, ROW, fill_shifts
+from unibody.algebra.tree.factor import factor_tree, rigid_block, solve_tree, store21
 from unibody.arena import part
 from unibody.coordinates.loop_closure import solve_closure, solve_closure_again
 from unibody.coordinates.maximal.projection import PROJECT_BELOW, PROJECT_ENOUGH
@@ -23,14 +24,14 @@ from unibody.coordinates.reduced.kinematics import advance_own, place_entries, s
 from unibody.coordinates.reduced.products import twice_kinetic_energy
 from unibody.coordinates.reduced.row_responses import close_responses, forget_response, load_row
 from unibody.coordinates.reduced.workspace import BLOCKS, BODIES, COLUMNS, DIAGONAL, IMPLICIT_CHOICE, LEAST, ROWS, SHIFT, STEP_LENGTH, SUMS
-
-from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, ARMATURE, CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, G, GRAM, LOAD, MULTIPLIER, RANK, RATE,
-    RESIDUAL, RESPONSE_X, RESPONSE_Y, SIGNALS, STEP, TARGET, VIOLATION, X_WB, Y,
-)  # fmt: skip
 from unibody.coordinates.signals import FillSignals
 from unibody.coordinates.stages import SEE_STAGE, SIGNAL_STAGE, Stage
 from unibody.kernel import Floats, Ints, kernel
+
+from unibody.coordinates.workspace import (  # isort: skip
+    ACTIVE, ARMATURE, CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, GRAM, LOAD, MULTIPLIER, RANK, RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y,
+    SIGNALS, STEP, TARGET, VIOLATION, X_WB, G, Y,
+)  # fmt: skip
 
 MOST, HALVINGS = 30, 12
 """Steps of a projection, and halvings of each. Where two branches meet, violations fall by a factor of four a step only."""

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from math import inf
 
-from unibody.algebra.tree.aba import BODY, ROW, A, eliminate_tree, fill_shifts, solve_tree
+from unibody.algebra.tree.aba import BODY, ROW, A, eliminate_tree, fill_shifts
+from unibody.algebra.tree.factor import solve_tree
 from unibody.arena import part
 from unibody.coordinates.evaluate_rows import see_rows
 from unibody.coordinates.external_forces import load_forces
@@ -26,15 +27,15 @@ from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, FRAMES, MOVIN
 from unibody.coordinates.relative_joints import add_joint_efforts
 from unibody.coordinates.signals import FillSignals
 from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, FORCE_STAGE, SEE_STAGE, SIGNAL_STAGE, Stage
-
-from unibody.coordinates.workspace import (  # isort: skip
-    ACTIVE, ARMATURE, BIAS, CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, F, FORCE_CLASSES,
-    FORCE_INDEX, FORCE_PARAMETERS, G, GRAM, GRAVITY, J, JOINTS, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER, NODE_OF, RANK,
-    RATE, RESIDUAL, RESPONSE_X, RESPONSE_Y, RIGHT, ROW_COUNT, ROW_ENTRY, ROW_START, SEEN, SIGNALS, STEP, TARGET, VIOLATION, V_WB, X_WB, Y,
-    STABILISER,
-)  # fmt: skip
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import load3
+
+from unibody.coordinates.workspace import (  # isort: skip
+    ACTIVE, ARMATURE, BIAS, CLOSURE, COMPLIANCE, COUNTS, DOF_INDEX, DOF_START, DUAL, EFFORT, ENTRY_BODY, ENTRY_W, FORCE_CLASSES,
+    FORCE_INDEX, FORCE_PARAMETERS, GRAM, GRAVITY, JOINTS, LEDGER, LIMIT, LOAD, MASSES, MULTIPLIER, NODE_OF, RANK, RATE, RESIDUAL,
+    RESPONSE_X, RESPONSE_Y, RIGHT, ROW_COUNT, ROW_ENTRY, ROW_START, SEEN, SIGNALS, STABILISER, STEP, TARGET, VIOLATION, V_WB, X_WB, F,
+    G, J, Y,
+)  # fmt: skip
 
 
 @device

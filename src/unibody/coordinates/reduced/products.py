@@ -9,7 +9,9 @@ All read the rows and columns that `sweep_reduced` left: poses, twists, S in wor
 
 from __future__ import annotations
 
-from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, A, C, P, V, add_shifted_block, dot6, load21, rigid_block, times_block
+from unibody.algebra.block.sym6 import dot6
+from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, A, C, P, V
+from unibody.algebra.tree.factor import add_shifted_block, load21, rigid_block, times_block
 from unibody.arena import part
 from unibody.coordinates.reduced.kinematics import wrench_at_joint
 from unibody.coordinates.reduced.workspace import BODIES, MIDDLE_ROWS, MIDDLE_WIDTH, ROWS

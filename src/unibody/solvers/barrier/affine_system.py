@@ -18,6 +18,7 @@ from unibody.collision.broad import Broad
 from unibody.collision.filters import body_filter
 from unibody.collision.proximity import Proximity
 from unibody.collision.surface import RESOLUTION, Surface
+from unibody.collision.sweep import KeptCandidates
 from unibody.coordinates.affine.body import affine_of_motion, affine_of_pose, masses, rate_of_twist, volume
 from unibody.coordinates.affine.control_points import ControlPoints
 from unibody.coordinates.affine.forces import asked
@@ -79,6 +80,8 @@ class AffineSystem(HoldsAddresses):
                     self.surface, rules, model, self.rows, self.vertices.rests, off, self_contact
                 )  # fmt: skip
             self.broad, self.proximity = Broad(self.surface, rules), Proximity(self.surface)
+            self.kept: KeptCandidates | None = None
+            """Candidates that are kept from step to step, once it is known how far contact reaches."""
             own = slice(self.surface.rigid)
             self.points = PointMap(self.surface.w[own], self.surface.body[own])
         else:
@@ -237,6 +240,26 @@ class AffineSystem(HoldsAddresses):
             omega, alpha, rate = R @ now[12:15], R @ now[18:21], R @ (now[21:24] + np.cross(now[12:15], now[15:18]))
             out[i] = np.concatenate([rate[None], np.cross(alpha, R.T) + np.cross(omega, np.cross(omega, R.T))])
         return out
+
+    def known_accelerations(self, t: float) -> np.ndarray:
+        """(flat) ẍ of all control points whose motion is known, at time t; 0 of the others."""
+        out = np.zeros(12 * self.rows if self.vertices is None else self.vertices.size)
+        for i, rate in self.driven_accelerations(t).items():
+            self.bodies_of(out)[i] = rate
+        if (v := self.vertices) is not None:
+            v.of(out)[v.prescribed] = v.accelerations(t)
+            v.placed(out)
+        return out
+
+    def ahead_of_known(self, t: float, factor: float, like: np.ndarray) -> np.ndarray:
+        """x − factor ẍ of all control points whose motion is known, at time t; others as in `like`."""
+        out = like.copy()
+        for i, place in self.driven(t).items():
+            self.bodies_of(out)[i] = place
+        if (v := self.vertices) is not None:
+            v.of(out)[v.prescribed] = v.positions(t)
+            v.placed(out)
+        return out - factor * self.known_accelerations(t)
 
     def accelerations(self, t: float) -> dict[int, np.ndarray]:
         """V̇ (6, body axes) of kinematic bodies at time t."""

@@ -37,11 +37,13 @@ from unibody.spatial.devices import add3, dot3, load3, norm3, scale3, sub3
 
 DOUBLES = 0.5
 """Growth of a distance along Newton's direction, in units of itself, above which its barrier is taken by a secant."""
-AT_REST = 1e-3
+AT_REST = 1e-4
 """Of the slip speed, for contacts that rest."""
 LITTLE = 1e-3
 SHARPER = 2.0
 """Slips are found to a twentieth where distances are to a tenth."""
+TINY = 0.5
+"""Of the distance between two bodies: what both may move without a look at anything else. Collision detection would allow 0.9 of it."""
 DIGITS = 1e-15
 """Distances are as exact as coordinates: that is what the barriers' values can be trusted to."""
 
@@ -177,10 +179,10 @@ def slip_change(pair: Ints, record: Floats, bound: Floats, e: Floats, p: Floats,
     return most
 
 
-def smooth_slips(system: AffineSystem, contacts: ContactSet, V: np.ndarray, slip_speed: float, rate: float) -> np.ndarray:
-    """(n,) ε [m] of contacts whose bodies have the rates V (bodies, 4, 3) at the beginning of the step."""
-    pair, most = contacts.pair, np.zeros(len(V))
-    speed = np.linalg.norm(np.einsum("nsk,nski->ni", contacts.u, V[pair]), axis=1)
+def smooth_slips(system: AffineSystem, pair: np.ndarray, u: np.ndarray, V: np.ndarray, slip_speed: float, rate: float) -> np.ndarray:
+    """(n,) ε [m] of contacts of pairs with weights u, whose bodies have the rates V (bodies, 4, 3) at the beginning of the step."""
+    most = np.zeros(len(V))
+    speed = np.linalg.norm(np.einsum("nsk,nski->ni", u, V[pair]), axis=1)
     np.maximum.at(most, pair.ravel(), np.repeat(speed, 2))
     most[system.place < 0] = 0.0
     return np.clip(most[pair].max(axis=1), AT_REST * slip_speed, slip_speed) / rate
@@ -191,8 +193,10 @@ class BarrierPotential(Potential):
     be found with it."""
 
     def __init__(self, system: AffineSystem, law: ContactParameters, factor: float, alone: bool, x: np.ndarray):
-        self._search = ContactSearch(system.surface, system.broad, system.proximity, law.reach, law.parts, law.shares)
-        self._law, self._factor, self._alone = law, factor, alone
+        self._search = ContactSearch(system.surface, system.broad, system.proximity, law.reach, law.parts, law.shares, system.kept)
+        self._system, self._law, self._factor, self._alone = system, law, factor, alone
+        self._fixed = system.place[system.surface.plane_body] < 0
+        """Which half-spaces do not move by themselves."""
         self._known = x.copy(), self._search.contacts(x)
         self._press = np.zeros(1)
         self._loose: tuple[np.ndarray, np.ndarray] | None = None
@@ -221,10 +225,22 @@ class BarrierPotential(Potential):
             add(c.pair.ravel(), places[0], record, self._law.pressure, self._law.reach, self._factor, own_out, between_out)
 
     def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
+        if self._tiny(x, p):
+            return 1.0
         t, ahead = self._search.safe_step(x, p, self._alone)
         if ahead is not None:
             self._known = x + t * p, ahead
         return t
+
+    def _tiny(self, x: np.ndarray, p: np.ndarray) -> bool:
+        """Whether no two bodies move by more than a part of the distance between them: then nothing can touch on the way."""
+        planes = self._system.surface.plane_body
+        if not self._fixed.all() or (len(planes) and p[: 12 * self._system.rows].reshape(-1, 12)[planes].any()):
+            return False
+        c, way = self.contacts(x), self._system.motions(p)[:, 1]
+        if not 2.0 * way.max(initial=0.0) < TINY * self._law.reach:
+            return False
+        return bool((way[c.pair].sum(axis=1) < TINY * c.distance).all())
 
     def first_hit(self, x: np.ndarray, p: np.ndarray) -> tuple[int, int] | None:
         """The bodies between which the way p ends first."""
@@ -247,9 +263,9 @@ class BarrierPotential(Potential):
 class FrictionPotential(Potential):
     """Friction with slips from `origin` (bodies, 4, 3) on; μ of every pair of bodies, V (bodies, 4, 3) at the beginning of the step.
 
-    A contact is smooth below ε = v / (∂v/∂x), at most the slip speed's and at least a thousandth of that; v is the largest relative speed
-    at the contacts of its bodies at the beginning of the step. What sticks with a part f₁ = 2 α − α² < 1 of its bound moves by α ε, so the
-    creep of a body that sticks everywhere is α < 1 times that of the step before, until it is a thousandth."""
+    A contact is smooth below ε = v / (∂v/∂x), at most the slip speed's and at least a ten-thousandth of that; v is the largest relative
+    speed at the contacts of its bodies at the beginning of the step. What sticks with a part f₁ = 2 α − α² < 1 of its bound moves by α ε,
+    so the creep of a body that sticks everywhere is α < 1 times that of the step before, until it is a ten-thousandth."""
 
     def __init__(
         self, system: AffineSystem, law: ContactParameters, mu: np.ndarray, origin: np.ndarray, V: np.ndarray, rate: float, factor: float
@@ -261,14 +277,21 @@ class FrictionPotential(Potential):
     def renew(self, contacts: ContactSet, x: np.ndarray, balanced: ContactParameters | None = None) -> bool:
         """Take normal forces and tangents from these contacts at x, whose distances balance forces with the κ of this law, or of an earlier
         one; whether any of them rubs."""
-        contacts = contacts.at_surfaces(x)
-        force = contact_forces(contacts, self._law.pressure, self._law.reach)
-        if balanced is not None and len(force):
-            force = force * balanced.of_pairs(contacts.pair) / self._law.of_pairs(contacts.pair)
-        lagged = LaggedFriction.of(contacts, force, self._mu[contacts.pair[:, 0], contacts.pair[:, 1]])
-        self._pair, self._record, self._bound = lagged.contacts.pair, lagged.contacts.record.ravel(), lagged.bound
-        self._slip = smooth_slips(self._system, lagged.contacts, self._V, self._law.slip_speed, self._rate)
+        lagged = self._rubbing(contacts, x, balanced)
+        rubbing, u = lagged.contacts, lagged.contacts.u
+        self._pair, self._record, self._bound = rubbing.pair, rubbing.record.ravel(), lagged.bound
+        self._slip = smooth_slips(self._system, rubbing.pair, u, self._V, self._law.slip_speed, self._rate)
         return len(self._bound) > 0
+
+    def _rubbing(self, contacts: ContactSet, x: np.ndarray, balanced: ContactParameters | None) -> LaggedFriction:
+        """Those that press and have friction, at the points where surfaces touch."""
+        parts = None if balanced is None else (balanced.of_pairs(contacts.pair), self._law.of_pairs(contacts.pair))
+        mu = self._mu[contacts.pair[:, 0], contacts.pair[:, 1]]
+        force = contact_forces(contacts, self._law.pressure, self._law.reach)
+        if parts is not None:
+            force = force * parts[0] / parts[1]
+        lagged = LaggedFriction.of(contacts, force, mu)
+        return LaggedFriction(lagged.contacts.at_surfaces(x), lagged.bound)
 
     def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
         return (self._pair,)

@@ -18,6 +18,7 @@ from unibody.coordinates.affine.forces import raise_error_of
 from unibody.coordinates.vertices.stencil_map import StencilMap
 from unibody.energies.base import EXACT, GRADIENT, PROJECTED, VALUE
 from unibody.energies.evaluate import EnergyTables
+from unibody.energies.upright import largest_upright_step
 from unibody.model.tables import CallbackErrors
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.incremental_potential import Potential
@@ -73,6 +74,13 @@ class Matter:
                 return d.name
         return None
 
+    def upright_step(self, y: np.ndarray, p: np.ndarray, t: float) -> float:
+        """The part of p, at most t, along which no tetrahedron is turned inside out that must not be."""
+        for batch in self._tables.batches:
+            if getattr(batch.energy, "upright", False):
+                t = largest_upright_step(batch.vertices, batch.parameters, y, p, t)
+        return t
+
     def gradient(self, y: np.ndarray) -> np.ndarray:
         self._evaluate(y, GRADIENT)
         return self._tables.gradient
@@ -117,6 +125,7 @@ class EnergyPotential(Potential):
         return self._matter.blocks(x[self._at :], self._factor, careful)
 
     def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
+        t = self._matter.upright_step(x[self._at :], p[self._at :], t)
         for _ in range(HALVINGS):
             if np.isfinite(self._matter.value(x[self._at :] + t * p[self._at :])):
                 return t

@@ -41,7 +41,7 @@ LINEAR = ("auto", "direct", "pcg")
 class Barrier(Solver):
     """Options: `rule`; `tolerance` [m/s] at which Newton's method ends; `iterations` it may take; `friction_iterations`, how often normal
     forces and directions of friction are renewed within a step (0: until they change no more); `modulus` Y [Pa] of bodies ("auto":
-    so stiff that they are strained by less than 1e-4); `slip_speed` [m/s] below which friction is smooth (at rest a thousandth of it);
+    so stiff that they are strained by less than 1e-4); `slip_speed` [m/s] below which friction is smooth (at rest a ten-thousandth of it);
     `stiffness` of what is held by stiff potentials, in units of mass / step²; `linear`, how Newton's systems are solved: "direct" by sparse
     Cholesky factors, "pcg" by conjugate gradients, "auto" by what counts less work."""
 
@@ -160,8 +160,9 @@ class BarrierBound(Bound):
         X = np.concatenate([R.reshape(-1, 9), seen.poses[:, :3]], axis=1)
         kinetic, _ = self.masses.energies(X.ravel(), np.einsum("nji,nkj->nki", R, seen.twists.reshape(-1, 2, 3)).ravel())
         if seen.vertex_velocities is not None:
-            of_vertices = 0.5 * self.system.affine.vertices.moving_mass * (seen.vertex_velocities**2).sum(axis=1)
-            kinetic = np.concatenate([kinetic, np.bincount(self.system.affine.vertices.owner, of_vertices, len(self.model.deformables))])
+            vertices, u = self.system.affine.vertices, seen.vertex_velocities
+            of_vertices = 0.5 * (vertices.moving_momenta(u) * u).sum(axis=1)
+            kinetic = np.concatenate([kinetic, np.bincount(vertices.owner, of_vertices, len(self.model.deformables))])
         rotors = seen.kinetic - float(kinetic.sum())
         supplied = float(seen.work[1] + seen.work[2]) + (seen.drive_work or 0.0)
         return EnergyBalance(kinetic, rotors, seen.gravity, seen.springs + seen.elastic, supplied)

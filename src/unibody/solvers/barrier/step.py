@@ -1,6 +1,6 @@
 """One step of the barrier solver (paper 003):  x⁺ = argmin Ψ(x) = ½ |x − x̃|²_M + β h² Σᵢ Pᵢ(x)
 
-    1   x̃, β and ∂v/∂x of the time rule                               Eq. 2 (implicit Euler), Eq. 3 (BDF-2)
+    1   x̃, β and ∂v/∂x of the time rule (`prediction`)                Eq. 2 (implicit Euler), Eq. 3 (BDF-2)
     2   κ of barriers, for the speeds at the beginning                  `contact_stiffness`, `measured_elements`
     3   Ψ: the list of potentials of the step                           Eq. 1
     4   driven bodies go to the ends of their ways                      `driven_bodies`
@@ -23,6 +23,7 @@ from unibody.algebra.minimise import SHORT, Minimum, minimise
 from unibody.arena import HoldsAddresses
 from unibody.collision.filters import contact_rules
 from unibody.collision.proximity import GAP, ContactSet
+from unibody.collision.sweep import KeptCandidates
 from unibody.coordinates.affine.forces import AffineForces
 from unibody.coordinates.affine.joints import Reduction
 from unibody.coordinates.affine.links import LIGHT
@@ -42,20 +43,19 @@ from unibody.solvers.barrier.element_loads import StepScales
 from unibody.solvers.barrier.energy_potential import EnergyPotential, Matter, dissipation
 from unibody.solvers.barrier.forces import LaggedForces, StoredEnergy
 from unibody.solvers.barrier.incremental_potential import IncrementalPotential, Potential, Targets
-from unibody.solvers.barrier.instant import InstantRow, bilateral_rows
 from unibody.solvers.barrier.measure_potential import MeasurePotential
 from unibody.solvers.barrier.measured_elements import MeasuredElements
 from unibody.solvers.barrier.memory import USUAL_STEP, BarrierMemory, LastStep
-from unibody.solvers.barrier.normal_acceleration import normal_acceleration
 from unibody.solvers.barrier.point_contact import (
     PointBarrierPotential,
     PointDamperPotential,
     PointFrictionPotential,
     point_contact_damping,
 )
+from unibody.solvers.barrier.prediction import Prediction, Predictor
 from unibody.solvers.barrier.refused_starts import refuse_crossing, refuse_inverted
 from unibody.solvers.barrier.start_iterate import Motion, carried_on, start_iterate, steady
-from unibody.solvers.barrier.vertex_potential import VertexPotential
+from unibody.solvers.barrier.vertex_potential import LoadPotential, VertexPotential
 
 FIRST_ROUNDS = 5
 """Renewals of friction in a first step, where forces at its beginning may be those of bodies put too near to each other."""
@@ -85,21 +85,6 @@ class StepOutcome:
     notes: tuple[str, ...] = ()
     failure: str | None = None
     element: str | None = None
-
-
-@dataclass
-class Prediction:
-    """Of a time rule (Eq. 2–3): x̃ of the unknowns (flat), x₀ of all control points (flat) from which velocity counts, β h², ∂v/∂x; where
-    the step will end, to its order: Q and V of all bodies."""
-
-    predicted: np.ndarray
-    origin: np.ndarray
-    factor: float
-    rate: float
-    second: bool
-    ahead: tuple[np.ndarray, np.ndarray]
-    later: np.ndarray | float
-    """(unknowns,) What velocities at the end have beyond ∂v/∂x (x⁺ − x₀): before BDF-2, that from the middle of its first step on."""
 
 
 @dataclass
@@ -140,12 +125,14 @@ class BarrierSystem(HoldsAddresses):
         """Joints of which equations and measures leave something open."""
         self.forces = AffineForces(self.view, self.callback_errors, self.affine.clock)
         self.lagged = LaggedForces(self.affine, self.view, self.forces)
+        self.rule = Predictor(self.affine, self.view, self.lagged.armed, options.rule == "bdf2")
         # Contact.
         self.friction, self.damping = pair_tables(model, rules, self.affine.rows)
         self.pressures: Pressures | None = None
         if self.affine.touching:
             reach = everyone.reach if everyone is not None and everyone.reach is not None else REACH * scene_size(self.affine)
             self.pressures = Pressures(self.affine, reach, everyone.pressure if everyone is not None else None)
+            self.affine.kept = KeptCandidates(self.affine.broad, reach, reach)
         self.stiffness = BodyStiffness(self.affine, options.modulus)
         slip = options.slip_speed / SLIP_SHARE if self.friction.any() else np.inf
         self.tolerance = min(options.tolerance, slip)
@@ -214,7 +201,8 @@ class BarrierSystem(HoldsAddresses):
     def contacts(self, x: np.ndarray, law: ContactParameters) -> ContactSet:
         """Near pairs at x of all control points, flat."""
         a, y = self.affine, self.affine.surface.positions(x)
-        return a.proximity.contacts(a.broad.between(y, y, law.reach), x, y, law.reach, law.parts, law.shares)
+        assert a.kept is not None
+        return a.proximity.contacts(a.kept.near(y), x, y, law.reach, law.parts, law.shares)
 
     def scales(self, h: float) -> StepScales:
         """Of stiff potentials in a step of length h."""
@@ -228,7 +216,7 @@ class BarrierSystem(HoldsAddresses):
         begun, speed = a.everything(Q, state.q, state.t), a.rates_of_all(V, state.v, state.t)
         Q, V = a.bodies_of(begun), a.bodies_of(speed)
         # 1: x̃, β and ∂v/∂x (Eq. 2–3)
-        rule = self._predict(state, h, Q, V, begun, last, self.memory.view(memory).joint_q)
+        rule = self.rule.predict(state, h, Q, V, begun, last, self.memory.view(memory).joint_q)
         # 2: κ for the speeds at the beginning
         balanced = self.law(last.length, memory) if self.pressures is not None and last.made else None
         memory = self._stiffened(memory, last, h, begun, speed)
@@ -299,46 +287,8 @@ class BarrierSystem(HoldsAddresses):
         out = v.of(problem.forces(x)) / factor
         still = ~v.moves
         out[still] -= v.mass[still, None] * self.model.gravity
-        out[v.prescribed] += v.mass[v.prescribed, None] * v.accelerations(t)
+        out[still] += v.known_momenta(v.of(self.affine.known_accelerations(t)))[still]
         return out[v.held_vertices]
-
-    def _predict(
-        self, state: State, h: float, Q: np.ndarray, V: np.ndarray, begun: np.ndarray, last: LastStep, q_near: np.ndarray
-    ) -> Prediction:  # fmt: skip
-        """Eq. 2, or Eq. 3 where the step before was as long; `begun`: all control points at the beginning."""
-        a, t, own, vel, later = self.affine, state.t, state.q, state.v, 0.0
-        second = self.options.rule == "bdf2" and last.made and last.length == h
-        if second:
-            predicted, beta, rate = (4.0 * own - last.Q + 2.0 * h / 3.0 * (4.0 * vel - last.V)) / 3.0, 4.0 / 9.0, 1.5 / h
-            origin = a.velocity_origin(t, h, (4.0 * own - last.Q) / 3.0, True, begun)
-        else:
-            # velocities that earlier steps of this length would have left; those of BDF-2 are not means over a step
-            two = self.options.rule == "bdf2"
-            longer = h if two or not last.made else h - last.length
-            bent = np.zeros(len(own))
-            if longer:
-                bent[: 12 * self.n] = self._normal_acceleration(t, h, Q, V, q_near).ravel()
-            vel = vel - 0.5 * longer * bent
-            later = 0.5 * h * bent if two else 0.0
-            predicted, beta, rate, origin = own + h * vel, 1.0, 1.0 / h, begun.copy()
-        ahead = Q, V
-        if second or self.lagged.armed:  # forces without an energy where the step will end, to its order
-            speed = 2.0 * vel - last.V if second else vel
-            there = own + h * vel
-            ends = a.everything(a.whole(there, t + h), there, t + h), a.rates_of_all(a.rates(speed, t + h), speed, t + h)
-            ahead = a.bodies_of(ends[0]), a.bodies_of(ends[1])
-        return Prediction(predicted, origin, beta * h * h, rate, second, ahead, later)
-
-    def _normal_acceleration(self, t: float, h: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray) -> np.ndarray:
-        """What keeps bodies rigid, on their joints and on constraints C = 0 at the beginning of a step. Rotors (armatures) are no part of
-        the bodies' masses: with them it is not known, and 0."""
-        if self.lagged.armed:
-            return np.zeros((self.n, 4, 3))
-        constraints: list[InstantRow] = []
-        if any(not (c.unilateral or getattr(c, "surfaces", False)) for _, c in self.model.constraints):
-            k = self.view.kinematics(t, Q, V, q_near, self.affine.signals(t), self.model.neutral_control(), self.model.joints)
-            constraints = bilateral_rows(self.view, k)
-        return normal_acceleration(self.affine, t, Q, V, h, constraints)
 
     def _stiffened(self, memory: np.ndarray, last: LastStep, h: float, x: np.ndarray, speed: np.ndarray) -> np.ndarray:
         """Memory with κ for a step that begins at x with these rates of all control points."""
@@ -373,7 +323,7 @@ class BarrierSystem(HoldsAddresses):
         point_dampers: list[NodeBlocks | None] = []
         dashpots = None
         if self.lagged.armed:
-            loads, armatures = self.lagged.armatures(*rule.ahead, q_near, self._speeds_before(state.t, Q, V, q_near, rule, last), rate)
+            loads, armatures = self.lagged.armatures(*rule.ahead, q_near, self.rule.speeds_before(state.t, Q, V, q_near, rule, last), rate)
             dampers.append(armatures)
         loads[: a.real] += (a.M4[: a.real, :, :1] * self.model.gravity).reshape(-1, 12)
         lagged, slopes, powers = self.lagged.about(*rule.ahead, q_near, signals, control, origin, rate)
@@ -416,9 +366,11 @@ class BarrierSystem(HoldsAddresses):
         potentials.append(bodies)
         # Matter between vertices, their inertia and weight, dampers of both.
         if a.vertices is not None and self.matter is not None:
-            predicted = begun.copy()
+            predicted = begun.copy() if a.vertices.lumped else a.ahead_of_known(t, factor, begun)
             a.put_unknown(rule.predicted, predicted)
-            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor, on_points)]
+            potentials += [EnergyPotential(a, self.matter, factor), VertexPotential(a, predicted, factor)]
+            if len(on_points):
+                potentials.append(LoadPotential(on_points, factor))
             if dashpots is not None:
                 potentials.append(PointDamperPotential(a, dashpots, rule.origin, rate, factor, whole=False))
             point_dampers.append(damping := self.matter.damping(a.vertices.of(begun).ravel()))
@@ -489,18 +441,6 @@ class BarrierSystem(HoldsAddresses):
         self.affine.put_unknown(way, out)
         slow = self.affine.motions(out)[:, 1].max(initial=0.0) < SLOW * self.pressures.reach
         return out if slow else None
-
-    def _speeds_before(
-        self, t: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, rule: Prediction, last: LastStep
-    ) -> np.ndarray:
-        """Joint velocities from which accelerations of the rule count."""
-        a, armed, none = self.affine, self.lagged.armed, np.zeros(0)
-        now = self.view.kinematics(t, Q, V, q_near, none, none, armed)
-        if not rule.second:
-            return now.v
-        t_old = t - last.length
-        old = self.view.kinematics(t_old, a.whole(last.Q, t_old), a.rates(last.V, t_old), now.q, none, none, armed)
-        return (4.0 * now.v - old.v) / 3.0
 
     def _held_up(self, posed: PosedStep, x: np.ndarray) -> str:
         """What is said of a minimisation that ended at x where little of its direction is free: how much, and between which bodies."""

@@ -41,7 +41,7 @@ def observe_vertices(
     there = nodes >= 0
     np.add.at(forces.reshape(-1, 3), nodes[there], by_node[there])
     return SeenVertices(
-        0.5 * float((v.moving_mass[:, None] * u * u).sum()), -float((v.moving_mass[:, None] * y * system.model.gravity).sum()),
+        0.5 * float((v.moving_momenta(u) * u).sum()), -float((v.moving_mass[:, None] * y * system.model.gravity).sum()),
         {
             "vertices": y, "vertex_velocities": u, "elastic": matter.value(y.ravel()), "vertex_reactions": reactions,
             "vertex_contacts": v.of(forces).copy(),

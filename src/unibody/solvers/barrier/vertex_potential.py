@@ -1,9 +1,10 @@
-"""What vertices have by themselves in a step: inertia against their prediction, and weight (paper 003, Eq. 1), with lumped masses.
+"""What vertices have by themselves in a step: inertia against their prediction, and weight (paper 003, Eq. 1).
 
-    Σ ½ m |x − x̃|² − β h² (m g + f) · (x − x̃)
+    ½ (x − x̃)ᵀ M (x − x̃) − β h² m g · (x − x̃),        m the sums of the rows of M; lumped masses are its diagonal
 
-Vertices that are known beforehand are left out; attached ones count where they are, and so move the bodies that carry them.
-f are forces that are constant over the step, on control points.
+What is between vertices that are known beforehand is left out; x̃ of these is x − β h² ẍ at the end of the step, so that they pull on
+their neighbours as their acceleration asks. Attached ones count where they are, and so move the bodies that carry them. Forces f that are
+constant over a step act on control points:  − β h² f · x (`LoadPotential`).
 """
 
 from __future__ import annotations
@@ -19,36 +20,52 @@ DIGITS = 2e-16
 
 
 class VertexPotential(Potential):
-    """Of all vertices, with x̃ (all control points, flat) of a step, and f alike, or empty."""
+    """Of all vertices, with x̃ (all control points, flat) of a step."""
+
+    with_vertices = True
+
+    def __init__(self, system: AffineSystem, predicted: np.ndarray, factor: float):
+        assert system.vertices is not None
+        self._vertices = system.vertices
+        self._weight = self._vertices.moving_mass[:, None] * factor * system.model.gravity
+        self._predicted = self._vertices.of(predicted)
+
+    def _off(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """x − x̃, and M times it."""
+        off = self._vertices.of(x) - self._predicted
+        return off, self._vertices.moving_momenta(off)
+
+    def value(self, x: np.ndarray) -> float:
+        off, momenta = self._off(x)
+        return float((off * (0.5 * momenta - self._weight)).sum())
+
+    def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
+        self._vertices.of(gradient_out)[:] += self._off(x)[1] - self._weight
+
+    def point_blocks(self, x: np.ndarray, careful: bool) -> NodeBlocks:
+        return self._vertices.inertia_blocks
+
+    def judge(self, x: np.ndarray, p: np.ndarray) -> tuple[float, float]:
+        force = np.abs(self._off(x)[1]) + np.abs(self._weight)
+        return DIGITS * float((force * np.abs(self._vertices.of(x))).sum()), 0.0
+
+
+class LoadPotential(Potential):
+    """Of f over all control points (flat), which others know as forces without an energy."""
 
     with_vertices, whole = True, False
 
-    def __init__(self, system: AffineSystem, predicted: np.ndarray, factor: float, loads: np.ndarray):
-        assert system.vertices is not None
-        v = system.vertices
-        self._vertices = v
-        self._mass = v.moving_mass[:, None]
-        self._predicted, self._pull = v.of(predicted), factor * system.model.gravity
-        self._loads, self._from = factor * loads, predicted
-        at = v.first + np.flatnonzero(v.moves)
-        self._blocks = v.reduced(NodeBlocks(at, at, self._mass[v.moves][:, :, None] * np.eye(3)))
-
-    def _off(self, x: np.ndarray) -> np.ndarray:
-        return self._vertices.of(x) - self._predicted
+    def __init__(self, loads: np.ndarray, factor: float):
+        self._loads = factor * loads
 
     def value(self, x: np.ndarray) -> float:
-        off = self._off(x)
-        work = float(self._loads @ (x - self._from)) if len(self._loads) else 0.0
-        return float((self._mass * off * (0.5 * off - self._pull)).sum()) - work
+        return -float(self._loads @ x)
 
     def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
-        self._vertices.of(gradient_out)[:] += self._mass * (self._off(x) - self._pull)
-        if len(self._loads):
-            gradient_out -= self._loads
+        gradient_out -= self._loads
 
     def point_blocks(self, x: np.ndarray, careful: bool) -> NodeBlocks:
-        return self._blocks
+        return NodeBlocks.joined([])
 
     def judge(self, x: np.ndarray, p: np.ndarray) -> tuple[float, float]:
-        force = self._mass * (np.abs(self._off(x)) + np.abs(self._pull))
-        return DIGITS * float((force * np.abs(self._vertices.of(x))).sum()), 0.0
+        return DIGITS * float((np.abs(self._loads) * np.abs(x)).sum()), 0.0

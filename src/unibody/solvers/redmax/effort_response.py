@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.algebra.tree.aba import pull_tree
+from unibody.algebra.tree.factor import pull_tree
 from unibody.arena import part
 from unibody.coordinates.reduced.kinematics import wrench_at_joint
 from unibody.coordinates.reduced.row_responses import load_row

@@ -104,7 +104,11 @@ class CarriesVertices:
         mass = system.vertices.moves()
         kinetic = np.bincount(system.vertices.owner, 0.5 * mass * (u**2).sum(axis=1), len(model.deformables))
         gravity = made.gravity - float((mass[:, None] * x * model.gravity).sum())
-        return EnergyBalance(np.concatenate([made.kinetic, kinetic]), made.rotors, gravity, made.springs + system.elastic(x), made.supplied)
+        springs = made.springs + system.elastic(x)
+        return EnergyBalance(np.concatenate([made.kinetic, kinetic]), made.rotors, gravity, springs, made.supplied)
+
+    def _joint_velocities(self, v: np.ndarray) -> np.ndarray:
+        return v[: self.system.model.nv_joints]
 
     def failure(self, state: State, memory: np.ndarray, control: np.ndarray, t: float) -> StepFailed:
         """A step that could not be made because matter is, or comes, where it must not be, names the deformable."""

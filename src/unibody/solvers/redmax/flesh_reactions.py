@@ -11,9 +11,9 @@ from unibody.coordinates.reduced.workspace import COUPLING, IMPLICIT_F, OWN, ROW
 from unibody.coordinates.workspace import GRAVITY, X_WB, F
 from unibody.kernel import Floats, kernel
 from unibody.model.deformed import rate_of
-from unibody.solvers.redmax.flesh_system import FleshSystem
+from unibody.solvers.redmax.flesh_system import FleshSystem, mean_rate
 from unibody.solvers.redmax.flesh_vertices import classical_acceleration, load_vertices, multiply_stencils
-from unibody.solvers.redmax.flesh_workspace import VERTEX_F, VERTEX_V, VERTEX_X
+from unibody.solvers.redmax.flesh_workspace import VERTEX_F, VERTEX_V, VERTEX_WAY, VERTEX_X
 from unibody.spatial.devices import load3
 
 
@@ -50,8 +50,9 @@ def step_forces(system: FleshSystem, h: float) -> tuple[np.ndarray, np.ndarray]:
     load_vertices(system.layout, system.ints, system.constants, *_element_loads(system, a, numbers), system.work)
     if h > 0.0:
         f = system.view(VERTEX_F)
-        multiply_stencils(system.layout, system.ints, system.constants, h, 1.0, system.view(VERTEX_V), system.work, f)
-        multiply_stencils(system.layout, system.ints, system.constants, h * h, h, a.ravel(), system.work, f)
+        tables, w, u = (system.layout, system.ints, system.constants), system.view(VERTEX_WAY), system.view(VERTEX_V)
+        multiply_stencils(*tables, h, 1.0, 1, w, u, system.work, f)
+        multiply_stencils(*tables, h * h, h, 0, a.ravel(), a.ravel(), system.work, f)
     return system.view(VERTEX_F).reshape(-1, 3).copy(), a
 
 
@@ -69,7 +70,8 @@ def _element_loads(system: FleshSystem, a: np.ndarray, numbers: np.ndarray) -> t
     for place, (i, j) in enumerate(system.terms.couplings.tolist()):
         if max(i, j) < n:
             continue
-        of = [np.concatenate([np.zeros(3), points[b - n]]) if b >= n else border[np.searchsorted(system.flesh.border, b)] for b in (i, j)]
+        bodies = system.flesh.border
+        of = [np.concatenate([np.zeros(3), points[b - n]]) if b >= n else border[np.searchsorted(bodies, b)] for b in (i, j)]
         if i >= n:
             extra[i] -= coupling[place] @ of[1]
         if j >= n:
@@ -114,5 +116,4 @@ def mean_acceleration(p: Any, t: float, h: float) -> np.ndarray:
         exact = p.motion.derivatives(t) if hasattr(p.motion, "derivatives") else None
         return exact[1] if exact is not None else (rate_of(p.motion, t + step) - rate_of(p.motion, t)) / step
     now = p.motion(t)
-    before = (now - p.motion(t - h)) / h if t - h > -0.5 * h else rate_of(p.motion, t)
-    return ((p.motion(t + h) - now) / h - before) / h
+    return ((p.motion(t + h) - now) / h - mean_rate(p.motion, now, t, h)) / h

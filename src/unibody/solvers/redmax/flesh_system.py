@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from unibody.coordinates.kick import kick_reduced
+from unibody.coordinates.observation import Observation
+from unibody.coordinates.reduced.observe import observe_reduced
 from unibody.coordinates.reduced.tables import ReducedTables
 from unibody.coordinates.reduced.workspace import FLOATING, FREE, IMPLICIT_CHOICE, IMPLICIT_F, OWN, STEP_LENGTH
 from unibody.coordinates.signals import FillSignals, signal_function
@@ -24,13 +26,18 @@ from unibody.model.deformed import rate_of
 from unibody.model.implicit_tables import ImplicitTables
 from unibody.model.model import Model
 from unibody.solvers.redmax.flesh_step import fill_implicit_with_flesh, kick_with_vertices, recover_vertices
-from unibody.solvers.redmax.flesh_tables import FleshTables, Vertices, with_vertex_masses
+from unibody.solvers.redmax.flesh_tables import FleshTables, VertexTables, with_vertex_masses
 from unibody.solvers.redmax.flesh_vertices import load_with_vertices, place_vertices
 
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
     FLESH, PRESCRIBED_X, UNKNOWNS, VERTEX_V, VERTEX_X,
 )  # fmt: skip
 from unibody.solvers.redmax.system import RedMaxSystem
+
+
+def mean_rate(motion: Any, now: np.ndarray, t: float, h: float) -> np.ndarray:
+    """The velocities that steps of length h leave at t of what a motion prescribes: means over the last one; at a start, the motion's."""
+    return (now - motion(t - h)) / h if t - h > -0.5 * h else rate_of(motion, t)
 
 
 class FleshSystem(RedMaxSystem):
@@ -54,7 +61,7 @@ class FleshSystem(RedMaxSystem):
     # tables
 
     def _tables(self, model: Model) -> ReducedTables:
-        return ReducedTables(with_vertex_masses(model, Vertices(model)))
+        return ReducedTables(with_vertex_masses(model, VertexTables(model)))
 
     def _coupled(self, tables: ReducedTables) -> list[tuple[int, int]]:
         alone = ImplicitTables(self.whole, tables.callback_errors, tables.clock, self.explicit)
@@ -91,10 +98,9 @@ class FleshSystem(RedMaxSystem):
                 motion[a:b, 0] = x0 if p.motion is None else p.motion(t)
                 if p.motion is None:
                     continue
-                if 0.0 < h < np.inf:
-                    motion[a:b, 1] = (p.motion(t + h) - motion[a:b, 0]) / h
-                else:
-                    motion[a:b, 2] = rate_of(p.motion, t)
+                stepping = 0.0 < h < np.inf
+                motion[a:b, 2] = mean_rate(p.motion, motion[a:b, 0], t, h) if stepping else rate_of(p.motion, t)
+                motion[a:b, 1] = (p.motion(t + h) - motion[a:b, 0]) / h if stepping else motion[a:b, 2]
 
         self.dynamics.signal_address = FillSignals.callback(self.callback_errors.guard(fill_all, 1))
 
@@ -120,9 +126,14 @@ class FleshSystem(RedMaxSystem):
         stages[KICK_STAGE] = kick_with_vertices.address
         return stages
 
+    def observe(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
+        """Everything derived at a state, but for what vertices add."""
+        self.evaluate(t, q, v, control)
+        return observe_reduced(self.dynamics, t, q[: self.dynamics.nq_all], v[: self.dynamics.nv_all])
+
     def place(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N, 3) places and velocities of all vertices at the state that was looked at last."""
-        place_vertices(self.layout, self.ints, self.constants, self.work, q, v)
+        place_vertices(self.layout, self.ints, self.constants, q, v, self.work)
         return self.view(VERTEX_X).reshape(-1, 3).copy(), self.view(VERTEX_V).reshape(-1, 3).copy()
 
     def elastic(self, x: np.ndarray) -> float:

@@ -1,14 +1,22 @@
 """Where the vertices of deformables are, and what acts on them.
 
     free:        x and v are coordinates                      on a body:   x = R p + t,  v = R (ω × p + u)
-    prescribed:  x(t), and v̄ = (x(t + h) − x(t)) / h           on others:   x = Σ wₖ xₖ
-    on a driven body, which no force moves:                   v̄ = v + h a / 2
+    prescribed:  x(t)                                         on others:   x = Σ wₖ xₖ
 
-Known vertices count with their mean velocities over the step, so that implicit forces know where they will be. Points on which elements act
-stand behind the bodies, with axes of the world.
+Implicit forces are those at the end of the way of each vertex, h (w + h a), to first order, with a what is to be found and w from
+
+    free:  v        on a body:  v + ½ h (R̈ p + ẗ at joint accelerations 0)        prescribed:  (x(t + h) − x(t)) / h
+
+A turn by h ω would look like a strain of (h ω)²/2 on straight ways, which stiff matter would answer with a stress that is not there; the
+curvature of the way, ½ h² ω × (ω × r) of each stencil, is therefore taken off. Points on which elements act stand behind the bodies, with
+axes of the world.
 """
 
 from __future__ import annotations
+
+from math import inf
+
+import numpy as np
 
 from unibody.algebra.tree.aba import ROW, C, P, V
 from unibody.arena import part
@@ -20,11 +28,16 @@ from unibody.energies.evaluate import add_energies
 from unibody.kernel import Floats, Ints, cut, device, kernel
 
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
-    BATCH, CORRECTING, DAMPING, ENERGY_BATCHES, ENERGY_INDEX, ENERGY_PARAMETERS, FIRST_Q, FIRST_V, FLESH_CHOICE, FREE_VERTEX, HELD, HELD_P,
+    BATCH, DAMPING, ENERGY_BATCHES, ENERGY_INDEX, ENERGY_PARAMETERS, FIRST_Q, FIRST_V, FLESH_CHOICE, FREE_VERTEX, HELD, HELD_P,
     PRESCRIBED, PRESCRIBED_X, SEEN_START, SEEN_VERTEX, SEEN_WEIGHT, STENCIL_BLOCKS, STORED, STRESS,
-    SUPPORTED, SUPPORT_WEIGHT, VERTEX_F, VERTEX_MASS, VERTEX_V, VERTEX_X,
+    SUPPORTED, SUPPORT_WEIGHT, VERTEX_F, VERTEX_MASS, VERTEX_NOW, VERTEX_V, VERTEX_WAY, VERTEX_X,
 )  # fmt: skip
 from unibody.spatial.devices import add3, cross, load3, load9, rotate, scale3, store3, sub3
+
+WIDEST = 96
+"""Numbers of the vertices of a stencil at most."""
+UNSEEN = 1e-9
+"""Part of a stencil's extent that is added to it in every direction, so that vertices on one line have an inverse."""
 
 
 @device
@@ -40,13 +53,16 @@ def classical_acceleration(rows, gravity, i, x, row):
 
 
 @kernel
-def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q: Floats, v: Floats) -> None:
-    """VERTEX_X and VERTEX_V at (q, v), from poses and twists of bodies; then the points on which elements act, in X_WB and V_WB."""
+def place_vertices(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, work_out: Floats) -> None:
+    """VERTEX_X, VERTEX_V, VERTEX_WAY and VERTEX_NOW at (q, v), from poses and twists of bodies; then the points on which elements act, in
+    X_WB and V_WB."""
     choice = part(constants, layout, FLESH_CHOICE)
     first_q, first_v = int(choice[FIRST_Q]), int(choice[FIRST_V])
-    h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH] if choice[CORRECTING] == 0.0 else 0.0
+    h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
     x = part(work_out, layout, VERTEX_X)
     u = part(work_out, layout, VERTEX_V)
+    w = part(work_out, layout, VERTEX_WAY)
+    now = part(work_out, layout, VERTEX_NOW)
     X = part(work_out, layout, X_WB)
     twist = part(work_out, layout, V_WB)
     rows = part(work_out, layout, ROWS)
@@ -56,7 +72,9 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
         for m in range(3):
             x[3 * free[k] + m] = q[first_q + 3 * k + m]
             u[3 * free[k] + m] = v[first_v + 3 * k + m]
-    # on bodies; of driven ones, whose columns carry a motion of their own, also how velocities change
+            w[3 * free[k] + m] = u[3 * free[k] + m]
+            now[3 * free[k] + m] = u[3 * free[k] + m]
+    # on bodies: ζ is how their velocities change without joint accelerations
     held = part(ints, layout, HELD)
     place = part(constants, layout, HELD_P)
     g = load3(part(constants, layout, GRAVITY), 0)
@@ -66,16 +84,19 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
         p = load3(place, 3 * k)
         at = add3(load3(X, 12 * i + 9), rotate(R, p))
         speed = rotate(R, add3(load3(twist, 6 * i + 3), cross(load3(twist, 6 * i), p)))
-        if i > 0 and body[6 * i + 3] >= 0:
-            speed = add3(speed, scale3(0.5 * h, classical_acceleration(rows, g, i, at, C)))
+        bend = classical_acceleration(rows, g, i, at, C) if h < inf else (0.0, 0.0, 0.0)
         store3(at, 3 * held[2 * k], x)
         store3(speed, 3 * held[2 * k], u)
+        store3(speed, 3 * held[2 * k], now)
+        store3(add3(speed, scale3(0.5 * h if h < inf else 0.0, bend)), 3 * held[2 * k], w)
     known = part(ints, layout, PRESCRIBED)
     motion = part(work_out, layout, PRESCRIBED_X)
     for k in range(known.size):
         for m in range(3):
             x[3 * known[k] + m] = motion[9 * k + m]
-            u[3 * known[k] + m] = motion[9 * k + (3 if h > 0.0 else 6) + m]
+            now[3 * known[k] + m] = motion[9 * k + 6 + m]
+            u[3 * known[k] + m] = motion[9 * k + 3 + m]
+            w[3 * known[k] + m] = motion[9 * k + 3 + m]
     # on others
     supported = part(ints, layout, SUPPORTED)
     weights = part(constants, layout, SUPPORT_WEIGHT)
@@ -83,13 +104,19 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
         for m in range(3):
             at_m = 0.0
             speed_m = 0.0
+            way_m = 0.0
+            now_m = 0.0
             for j in range(4):
                 s = supported[5 * k + 1 + j]
                 if s >= 0:
                     at_m += weights[4 * k + j] * x[3 * s + m]
                     speed_m += weights[4 * k + j] * u[3 * s + m]
+                    way_m += weights[4 * k + j] * w[3 * s + m]
+                    now_m += weights[4 * k + j] * now[3 * s + m]
             x[3 * supported[5 * k] + m] = at_m
             u[3 * supported[5 * k] + m] = speed_m
+            w[3 * supported[5 * k] + m] = way_m
+            now[3 * supported[5 * k] + m] = now_m
     # points on which elements act
     start = part(ints, layout, SEEN_START)
     seen = part(ints, layout, SEEN_VERTEX)
@@ -111,10 +138,9 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
 def load_with_vertices(
     layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """All forces of elements, as `load_bodies`; for a Newton correction also what matter and weight do at this state, to vertices and
-    bodies."""
+    """All forces of elements, as `load_bodies`, with vertices where they are."""
     fill_bodies(part(constants, layout, FRAMES), part(work_out, layout, ROWS), part(work_out, layout, X_WB), part(work_out, layout, V_WB))
-    place_vertices(layout, ints, constants, work_out, q_out, v_out)
+    place_vertices(layout, ints, constants, q_out, v_out, work_out)
     load_bodies(layout, ints, constants, control, work_out, q_out, v_out)
 
 
@@ -132,31 +158,78 @@ def strain_vertices(layout: Ints, ints: Ints, constants: Floats, ask: int, work_
     )  # fmt: skip
 
 
+@device
+def turn_rate(index, at, wide, x, u):
+    """The middle of a stencil's vertices, and the angular velocity of their motion u that is nearest: (Σ |r|² − r rᵀ) ω = Σ r × u. Along
+    what vertices on one line do not show, it is 0."""
+    c = (0.0, 0.0, 0.0)
+    for i in range(wide):
+        c = add3(c, load3(x, 3 * index[at + i]))
+    c = scale3(1.0 / wide, c)
+    xx, xy, xz, yy, yz, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    t = (0.0, 0.0, 0.0)
+    for i in range(wide):
+        r = sub3(load3(x, 3 * index[at + i]), c)
+        t = add3(t, cross(r, load3(u, 3 * index[at + i])))
+        xx += r[1] * r[1] + r[2] * r[2]
+        yy += r[0] * r[0] + r[2] * r[2]
+        zz += r[0] * r[0] + r[1] * r[1]
+        xy -= r[0] * r[1]
+        xz -= r[0] * r[2]
+        yz -= r[1] * r[2]
+    more = UNSEEN * (xx + yy + zz)
+    xx += more
+    yy += more
+    zz += more
+    a, b, d = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    e, f, g = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
+    det = xx * a + xy * b + xz * d
+    if not det > 0.0:
+        return c, (0.0, 0.0, 0.0)
+    return c, scale3(1.0 / det, (a * t[0] + b * t[1] + d * t[2], b * t[0] + e * t[1] + f * t[2], d * t[0] + f * t[1] + g * t[2]))
+
+
 @kernel
-def multiply_stencils(layout: Ints, ints: Ints, constants: Floats, plain: float, damped: float, u: Floats, work_out: Floats, f_out: Floats) -> None:
-    """f −= Σ (plain + damped · damping) ∂²W/∂x² u over all stencils, from the blocks that stand there."""
+def multiply_stencils(
+    layout: Ints, ints: Ints, constants: Floats, h: float, damped: float, turning: int, w: Floats, u: Floats, work_out: Floats,
+    f_out: Floats,
+) -> None:  # fmt: skip
+    """f −= Σ ∂²W/∂x² (h w + damped · damping · u) over all stencils, from the blocks that stand there; `turning`: of what turns by ω with
+    the curvature of its way, w − ½ h ω × (ω × r)."""
     table = part(ints, layout, BATCH)
     batches = part(ints, layout, ENERGY_BATCHES)
     index = part(ints, layout, ENERGY_INDEX)
     damping = part(constants, layout, DAMPING)
     blocks = part(work_out, layout, STENCIL_BLOCKS)
+    x = part(work_out, layout, VERTEX_X)
+    now = part(work_out, layout, VERTEX_NOW)
+    way = np.zeros(WIDEST)
     for b in range(table.size // 4):
         wide = table[4 * b]
         mine = cut(index, batches[7 * b + 1], batches[7 * b + 2] - batches[7 * b + 1])
         own = cut(blocks, batches[7 * b + 5], batches[7 * b + 6] - batches[7 * b + 5])
         for e in range(mine.size // wide):
-            s = plain + damped * damping[table[4 * b + 1] + e]
-            if s == 0.0:
+            slow = damped * damping[table[4 * b + 1] + e]
+            if h + slow == 0.0:
                 continue
-            at = 9 * wide * wide * e
-            for i in range(wide):
+            centre = (0.0, 0.0, 0.0)
+            omega = (0.0, 0.0, 0.0)
+            if turning != 0:
+                centre, omega = turn_rate(mine, wide * e, wide, x, now)
+            for j in range(wide):
+                to = 3 * mine[wide * e + j]
+                inwards = cross(omega, cross(omega, sub3(load3(x, to), centre)))
                 for r in range(3):
+                    way[3 * j + r] = h * w[to + r] + slow * u[to + r] - 0.5 * h * h * inwards[r]
+            size = 3 * wide
+            for i in range(wide):
+                to = 3 * mine[wide * e + i]
+                for r in range(3):
+                    at = size * size * e + size * (3 * i + r)
                     total = 0.0
-                    for j in range(wide):
-                        k = at + 3 * wide * (3 * i + r) + 3 * j
-                        to = 3 * mine[wide * e + j]
-                        total += own[k] * u[to] + own[k + 1] * u[to + 1] + own[k + 2] * u[to + 2]
-                    f_out[3 * mine[wide * e + i] + r] -= s * total
+                    for k in range(size):
+                        total += own[at + k] * way[k]
+                    f_out[to + r] -= total
 
 
 @kernel

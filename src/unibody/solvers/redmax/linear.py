@@ -13,8 +13,10 @@ from __future__ import annotations
 from math import sqrt
 
 from unibody.algebra.dense import factor_cholesky, solve_cholesky
-from unibody.algebra.tree.aba import BODY, factor_tree, pull_tree, push_tree, solve_tree
-from unibody.algebra.tree.multifrontal import factor_multifrontal, recover_multifrontal, reduce_multifrontal
+from unibody.algebra.tree.aba import BODY
+from unibody.algebra.tree.factor import factor_tree, pull_tree, push_tree, solve_tree
+from unibody.algebra.tree.multifrontal import factor_multifrontal
+from unibody.algebra.tree.multifrontal_solve import recover_multifrontal, reduce_multifrontal
 from unibody.algebra.tree.pcg import fill_residual, meet_rows, multiply_coupled, solve_fused, solve_plain
 from unibody.arena import part
 from unibody.coordinates.external_forces import add_implicit

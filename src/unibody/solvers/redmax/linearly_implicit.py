@@ -36,7 +36,9 @@ from math import sqrt
 
 import numpy as np
 
-from unibody.algebra.tree.aba import BODY, RIGID, ROW, C, V, dot6, rigid_block, times_block
+from unibody.algebra.block.sym6 import dot6
+from unibody.algebra.tree.aba import BODY, RIGID, ROW, C, V
+from unibody.algebra.tree.factor import rigid_block, times_block
 from unibody.arena import part
 from unibody.arrays import all_finite
 from unibody.coordinates.kick import energy_of_courses, slow_down

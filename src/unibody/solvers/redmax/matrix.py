@@ -7,11 +7,10 @@ the implicit terms contributed is added to the loads.
 
 from __future__ import annotations
 
+from unibody.algebra.block.sym6 import dot6
+from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, W, fill_shifts
+from unibody.algebra.tree.factor import add_blocks, load21, rigid_block, shifted_block, store21, times_block
 from unibody.algebra.tree.pcg import add_product
-
-from unibody.algebra.tree.aba import (  # isort: skip
-    BODY, COLUMN, RIGID, ROW, W, add_blocks, dot6, fill_shifts, load21, rigid_block, shifted_block, store21, times_block,
-)  # fmt: skip
 from unibody.arena import part
 from unibody.coordinates.reduced.kinematics import wrench_at_joint
 from unibody.coordinates.relative_joints import SEEN as SEEN_SIZE

@@ -11,7 +11,8 @@ A unilateral row that is not reached within the step sleeps.
 
 from __future__ import annotations
 
-from unibody.algebra.tree.aba import ROW, A, C, dot6
+from unibody.algebra.block.sym6 import dot6
+from unibody.algebra.tree.aba import ROW, A, C
 from unibody.arena import part
 from unibody.coordinates.maximal.projection import PROJECT_BELOW
 from unibody.coordinates.reduced.kinematics import place_entries

@@ -129,7 +129,8 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         nonholonomic = [r >= constraints.joint_rows and name in on_velocities for r, name in enumerate(constraints.names)]
         out |= {
             IMPLICIT_CLASSES: terms.classes, IMPLICIT_INDEX: terms.index, IMPLICIT_PLACES: terms.places,
-            IMPLICIT_PARAMETERS: terms.parameters, IMPLICIT_CHOICE: 8, PAIRS: self.pairs, GROUND_PAIRS: terms.couplings[terms.moving : terms.of_bodies],
+            IMPLICIT_PARAMETERS: terms.parameters, IMPLICIT_CHOICE: 8, PAIRS: self.pairs,
+            GROUND_PAIRS: terms.couplings[terms.moving : terms.of_bodies],
             COUPLED: np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64),
             LOOP_COUPLINGS: np.array(self._loop_couplings(sprung, terms.joint_velocities, pairs), np.int64),
             CONSTRAINT_LAYOUT: self._constraint_layout(), UNILATERAL: constraints.unilateral.astype(np.int64),
