@@ -131,6 +131,12 @@ class FleshSystem(RedMaxSystem):
         self.evaluate(t, q, v, control)
         return observe_reduced(self.dynamics, t, q[: self.dynamics.nq_all], v[: self.dynamics.nv_all])
 
+    def look_at_rest(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
+        """Poses, rows, loads and vertices at a state, of no step."""
+        self.prepare(np.inf)
+        self.view(IMPLICIT_CHOICE)[STEP_LENGTH] = 0.0
+        self.look(t, q, v, control)
+
     def place(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N, 3) places and velocities of all vertices at the state that was looked at last."""
         place_vertices(self.layout, self.ints, self.constants, q, v, self.work)
