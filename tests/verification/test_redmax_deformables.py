@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
+from unibody.scenes.starfish import BONE, CORE, animal
 from verification.soft_meshes import block
 
 G = 9.81
@@ -327,3 +328,32 @@ def test_solids_turned_inside_out_end_the_run_by_their_name() -> None:
     b.prescribe(cube.vertices[cube.vertices.x[:, 0] > 0.04])
     with pytest.raises(ub.StepFailed, match="'cube'.*inside out"):
         run(b, 0.5, 0.1)
+
+
+def test_efforts_of_the_starfish_fed_back_repeat_its_motion() -> None:
+    """Paper 000, Eq. 7: joints and points of a skeleton prescribed, all else passive, bones and flesh coupled both ways; the efforts and the
+    forces that this took, as motors and applied forces, give the same motion to round-off, which grows by a few digits. One point stays
+    held: a skeleton that nothing holds floats, and its centre of mass is kept on its course; nothing else changes velocities."""
+    dt, solver = 5e-3, ub.solvers.RedMax(project=False, inertia="explicit")
+    driven = ub.Simulation(ub.scenes.make("starfish", fine=False).model, solver, dt=dt).run(0.4)
+    told = {name: driven.multiplier(name) for name, _ in driven.model.constraints}
+
+    def later(name: str, columns: tuple[int, ...]):
+        """What a row took, as a function of the time at which a step begins."""
+
+        def force(t: float) -> np.ndarray:
+            out = np.zeros(3)
+            out[list(columns)] = told[name][min(round(t / dt) + 1, len(told[name]) - 1)]
+            return out
+
+        return force
+
+    b = animal(2e4, 10, 5e-3, False)
+    for k in range(4):
+        b.add(ub.Motor(f"arm{k}.0.hinge", effort=lambda t, k=k: later(f"drive{k}", (0,))(t)[0]))
+    b.add(ub.AppliedWrench("disc", force=later("centre", (0, 1, 2))))
+    b.add(ub.PrescribedPoint(b.bodies["disc"].at(CORE, 0, 0), (CORE, 0.0, 0.0), axes=(1, 2)), name="heading")
+    b.add(ub.AppliedWrench("arm4.3", force=later("tip", (2,)), at=(0.5 * BONE, 0, 0)))
+    repeated = ub.Simulation(b.build(), solver, dt=dt).run(0.4)
+    assert np.ptp(driven.joint("arm1.1.hinge")) > 1e-2
+    assert np.abs(repeated.vertices("flesh") - driven.vertices("flesh")).max() < 1e-8
