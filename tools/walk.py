@@ -4,7 +4,8 @@ Small scenes make a step as plain Python (UNIBODY_JIT=0), by `Simulation.step`: 
 takes the first. The calls of functions of the package are written down in their order. Left out are devices, which are arithmetic that
 becomes part of the kernel that calls them, and functions without a name (lambda, comprehensions). Then
 
-    files       are those in which something was called, devices included,
+    files       are those in which something was called, devices included;
+    ground      are those of them that are in no room, arithmetic those in rooms of which a step calls devices only,
     rooms       are the first folders below the package; a file that is in none (`kernel.py`) is no room, and passing it is no change,
     changes     are the pairs of calls, one after the other, whose rooms differ: how often one who follows a step goes to another room.
                 Going back to a caller's room counts when that room is called next. A loop counts as often as it is run.
@@ -146,8 +147,12 @@ def stays(calls: list[Call]) -> list[tuple[str, list[tuple[str, str]]]]:
 def measured(calls: list[Call]) -> dict[str, int]:
     """The numbers of a walk."""
     changes, once = (max(0, len(stays(seen)) - 1) for seen in (calls, list(dict.fromkeys(calls))))
-    files = {file for file, _, _ in calls}
-    return {"files": len(files), "rooms": len({room(file) for file in files} - {""}), "changes": changes, "read once": once}
+    files, told = {file for file, _, _ in calls}, {file for file, _, device in calls if not device}
+    ground = {file for file in files if not room(file)}
+    return {
+        "files": len(files), "ground": len(ground), "arithmetic": len(files - ground - told),
+        "rooms": len({room(file) for file in files - ground}), "changes": changes, "read once": once,
+    }  # fmt: skip
 
 
 def traces(checkout: Path, names: list[str], first: bool) -> dict[str, list[Call]]:
@@ -180,14 +185,16 @@ def main(arguments: list[str]) -> int:
         for where, calls in stays(traces(checkout, [given.show], given.first)[given.show]):
             print(f"{where:12s} {', '.join(dict.fromkeys(f'{Path(file).stem}.{name}' for file, name in calls))}")
         return 0
-    print(f"{'walk':28s} {'files':>6s} {'rooms':>6s} {'changes':>8s} {'read once':>10s}   goal")
+    columns = ("files", "ground", "arithmetic", "rooms", "changes", "read once")
+    print(f"{'walk':28s}" + "".join(f" {column:>{len(column) + 1}s}" for column in columns) + "   goal")
     met = True
     for name, calls in traces(checkout, list(WALKS), given.first).items():
         n, walk = measured(calls), WALKS[name]
         goal = f"≤ {walk.changes} changes" + (f", ≤ {walk.files} files" if walk.files is not None else "")
         good = n["changes"] <= walk.changes and (walk.files is None or n["files"] <= walk.files)
         met = met and good
-        print(f"{name:28s} {n['files']:6d} {n['rooms']:6d} {n['changes']:8d} {n['read once']:10d}   {goal}{'' if good else ' (not met)'}")
+        numbers = "".join(f" {n[column]:{len(column) + 1}d}" for column in columns)
+        print(f"{name:28s}{numbers}   {goal}{'' if good else ' (not met)'}")
     return 0 if met or not given.check else 1
 
 

@@ -1,4 +1,4 @@
-"""Arenas: many named arrays in one flat array, so that a compiled function takes three arguments and not thirty.
+"""Arenas and frames: many named arrays in one flat array, so that a compiled function takes three arguments and not thirty.
 
 A layout is two numbers (start, end) per slot; slots are numbered by constants of the module that owns the kernels. Compiled code
 takes a slot with `part(arena, layout, SLOT)`, Python with `Arena.view(SLOT)`: the same memory.
@@ -8,6 +8,11 @@ with a name and a meaning, in a `SlotBlock`. A block that extends another is num
 beside its kernels and edits nothing. Numbers depend on the blocks that are extended and on nothing else, so that compiled code, which has
 them as constants, can be kept. Two blocks that extend the same one use the same numbers, in different systems: so a number knows its block
 (`SlotNumber`), and a system refuses those that are not of its own.
+
+Where arrays have several owners and may grow, a *frame* (`CallFrame`) holds addresses: of the kernels to call and of the arrays to read, in
+one array of whole numbers, so that a kernel takes one argument and not sixty. Its slots are constants of the module that owns the kernel:
+first those of kernels, one number each, then those of arrays, address and size. Compiled code calls `Prototype(frame[SLOT], …)` and takes
+`floats_in(frame, SLOT)` or `ints_in(frame, SLOT)`; Python points slots at arrays, which the frame keeps alive.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unibody.errors import ModelError
-from unibody.kernel import slot_of
+from unibody.kernel import Floats, Ints, Kernel, device, floats_at, ints_at, slot_of
 
 part = slot_of
 """`part(arena, layout, slot)`: the slot of an arena."""
@@ -186,3 +191,34 @@ def keep_freed_memory() -> bool:
         return bool(library.mallopt(MMAP_THRESHOLD, LARGEST)) and bool(library.mallopt(TRIM_THRESHOLD, KEPT))
     except (OSError, AttributeError, TypeError):
         return False
+
+
+@device
+def floats_in(frame, slot) -> Floats:
+    """The array of floats in a slot; `slot` is its place in the frame."""
+    return floats_at(frame[slot], frame[slot + 1])
+
+
+@device
+def ints_in(frame, slot) -> Ints:
+    """The array of whole numbers in a slot."""
+    return ints_at(frame[slot], frame[slot + 1])
+
+
+class CallFrame:
+    """Kernels in the slots 0 … kernels − 1, arrays at the even places behind them."""
+
+    def __init__(self, kernels: int, arrays: int):
+        self.flat = np.zeros(kernels + 2 * arrays, np.int64)
+        self._kept: dict[int, np.ndarray] = {}
+
+    def call(self, slot: int, kernel: Kernel) -> None:
+        """Put the address of a kernel in a slot."""
+        self.flat[slot] = kernel.address
+
+    def point(self, slot: int, array: np.ndarray) -> None:
+        """Point a slot at a contiguous array of float64 or int64; nothing to do where it is the one that is there."""
+        if self._kept.get(slot) is not array:
+            assert array.flags.c_contiguous and array.itemsize == 8
+            self._kept[slot] = array
+            self.flat[slot], self.flat[slot + 1] = array.ctypes.data, array.size

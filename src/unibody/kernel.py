@@ -452,7 +452,7 @@ def _array_at(number: Any, dtype: Any) -> Callable[[int, int], np.ndarray]:
 
 floats_at = Primitive(_array_at(ctypes.c_double, np.float64), _make_array_at("float64"))
 ints_at = Primitive(_array_at(ctypes.c_int64, np.int64), _make_array_at("int64"))
-"""`floats_at(address, size)`: numbers that someone else keeps alive; see `solvers.articulated.prebound_call` and `frame`."""
+"""`floats_at(address, size)`: numbers that someone else keeps alive; see `solvers.articulated.prebound_call` and `arena.CallFrame`."""
 
 
 @contextlib.contextmanager

@@ -53,6 +53,11 @@ def rod(bent: float, closed: bool = False) -> Any:
     return SimpleNamespace(vertices=vertices, edges=edges, radius=0.05, closed=closed)
 
 
+def bent_with_directors(bent: float = 0.5, closed: bool = False) -> ub.RodMesh:
+    """The same with a director at each edge, at a twentieth of its length."""
+    return ub.RodMesh(rod(bent).vertices, 0.05, closed).framed()
+
+
 @dataclass
 class Case:
     """An energy on a mesh, how far it may be shaken, and how many motions of the free body at rest cost nothing."""
@@ -92,6 +97,10 @@ MAKERS: dict[str, Callable[[], Case]] = {
     "rod-bend-curved": lambda: Case(ub.RodBend(1.0), rod(1.0), 0.02, free=None),
     "rod": lambda: Case(ub.RodMaterial(1e4), rod(0.0), 0.02, free=5),  # a line has no turn about itself
     "ring": lambda: Case(ub.RodMaterial(1e4), rod(1.0, closed=True), 0.02, free=None),
+    "rod-twist": lambda: Case(ub.RodTwist(1.0), bent_with_directors(), 0.01, free=None),
+    "rod-director": lambda: Case(ub.RodDirector(1.0), bent_with_directors(), 0.01, free=None),
+    "rod-with-twist": lambda: Case(ub.RodMaterial(1e4, twist=True), bent_with_directors(0.0), 0.01),
+    "ring-with-twist": lambda: Case(ub.RodMaterial(1e4, twist=True), bent_with_directors(1.0, closed=True), 0.01, free=None),
     "custom-spring": lambda: Case(QuarticSpring(), rod(0.3), 0.05, free=None),
 }
 SEEDS = (1, 2)

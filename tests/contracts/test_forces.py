@@ -33,6 +33,8 @@ def every_force(b: ub.Builder, rng: np.random.Generator, joints: dict[str, Joint
     over.append(ub.Pulley(b.world.at(-3, 1, 4), 0.3, axis=(1, 1, 1), side=-1, turns=1))
     b.add(ub.Cable([at[0], *over, at[3]], stiffness=20.0, damping=1.0, rest_length=1.0, friction=0.1, slip_speed=0.5))
     b.add(ub.Cable([at[1], over[0], at[4]], stiffness=20.0, damping=1.0, rest_length=1.0, winch=swell))
+    wrap = ub.TendonWrap(b.world.at(0.5, 0.5, 3.0), 0.4, axis=(1, 0, 1), side=b.world.at(3, -3, 3))
+    b.add(ub.Tendon([[at[0], wrap, at[2]], [at[2], at[3]]], stiffness=20.0, damping=1.0, rest=(0.1, 0.2), divisors=(1.0, 2.0)))
     b.add(ub.BodyDamping(bodies[0], angular=0.3, linear=0.2))
     b.add(ub.BodyDamping(bodies[1], linear=0.7))
     b.add(ub.AppliedWrench(bodies[0], torque=(1, 2, 3), force=(4, 5, 6), at=(0.1, 0.2, 0.3)))

@@ -22,7 +22,7 @@ from unibody.model.implicit_tables import UPPER, ImplicitTables, is_implicit
 from unibody.model.tables import CallbackErrors, Names
 
 H = 0.02
-HOUSE = (ub.SpringDamper, ub.Cable, PulleyCable, ub.BodyDamping, ub.TorsionSpring, ub.Motor, ub.DryFriction)
+HOUSE = (ub.SpringDamper, ub.Cable, PulleyCable, ub.Tendon, ub.BodyDamping, ub.TorsionSpring, ub.Motor, ub.DryFriction)
 
 
 @cache
@@ -61,6 +61,8 @@ def every_force(rng: np.random.Generator, joints: dict[str, ub.Joint]) -> Iterab
     over = ub.Pulley(Point("world", (3, 0, 2)), 0.2, axis=(0, 1, 1), side=1), ub.Pulley(at[4], 1e-3, axis=(1, 1, 1), side=-1, turns=1)
     yield ub.Cable([at[0], *over, at[3]], stiffness=20.0, damping=1.0, rest_length=1.0, friction=0.1, slip_speed=0.5)
     yield ub.Cable([at[1], over[0], driven], stiffness=20.0, damping=1.0, rest_length=1.0)
+    wrap = ub.TendonWrap(Point("world", (0.5, 0.5, 3.0)), 0.4, axis=(1, 0, 1), side=Point("world", (3, -3, 3)))
+    yield ub.Tendon([[at[0], wrap, at[2]], [at[2], driven]], stiffness=20.0, damping=1.0, rest=(0.1, 0.2), divisors=(1.0, 2.0))
     yield ub.BodyDamping("body0", angular=0.3, linear=0.2)
     yield ub.BodyDamping("body1", linear=0.7)
     for name, joint in joints.items():

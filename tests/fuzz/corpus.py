@@ -55,6 +55,20 @@ URDF = """<robot name="r">
 <joint name="f" type="fixed"><parent link="hand"/><child link="tip"/></joint>
 <transmission name="t"/>
 </robot>"""
+SDF = """<sdf version="1.9"><world name="w"><gravity>0 0 -9.8</gravity><light name="l"/><frame name="f"><pose>0 0 1 0 0 0</pose></frame>
+<model name="m"><pose relative_to="f">0 0 1 0 0 .5</pose><self_collide>true</self_collide>
+<link name="a"><pose degrees="true">0 0 1 0 0 90</pose><inertial><mass>2</mass><pose>0 0 .1 0 0 0</pose><inertia><ixx>.1</ixx><iyy>.1</iyy>
+<izz>.1</izz><ixy>0</ixy></inertia></inertial><collision name="c"><geometry><box><size>.2 .2 .4</size></box></geometry><surface><friction>
+<ode><mu>.5</mu></ode></friction></surface></collision><visual name="v"><geometry><mesh><uri>cube.obj</uri><scale>.1 .1 .1</scale></mesh>
+</geometry><material><diffuse>1 0 0 1</diffuse></material></visual></link>
+<link name="b"><pose relative_to="a">0 .5 0 0 0 0</pose><inertial><mass>1</mass><inertia><ixx>.1</ixx><iyy>.1</iyy><izz>.1</izz></inertia>
+</inertial><collision name="c"><geometry><sphere><radius>.1</radius></sphere></geometry></collision></link>
+<link name="c"><pose>0 0 .5 0 0 0</pose><inertial><mass>1</mass></inertial></link><frame name="t" attached_to="b"/>
+<joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><xyz>0 1 0</xyz><dynamics><damping>.1</damping>
+<spring_stiffness>2</spring_stiffness></dynamics></axis></joint>
+<joint name="k" type="prismatic"><parent>a</parent><child>b</child><axis><xyz expressed_in="t">1 0 0</xyz></axis></joint>
+<joint name="s" type="universal"><parent>a</parent><child>c</child><axis><xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2></joint>
+</model></world></sdf>"""
 MJCF = """<mujoco model="m">
 <compiler angle="radian" autolimits="true"/>
 <option timestep="0.002" gravity="0 0 -9.81"/>
@@ -143,6 +157,7 @@ class Corpus:
         self.json = [json.loads(scene_to_json(scene)) for scene in (*scenes, ub.scenes.Scene(walker(), 1.0, 1e-3))]
         self.urdf = [URDF]
         self.urdf_words = words_of(URDF)
+        self.sdf_words = words_of(SDF)
         self.mjcf_words = words_of(MJCF)
         self.npz: dict[str, list[bytes]] = {"recording": [], "checkpoint": []}
         for name, solver in (("double-pendulum", "articulated"), ("pendulum", "lagrange")):

@@ -22,7 +22,7 @@ CASES, FIRST = int(os.environ.get("UNIBODY_FUZZ", "3500")), int(os.environ.get("
 PROCESSES = 2
 SILENCE = 600.0
 """Seconds for a process to do its share, per thousand cases, on a busy machine; a hang that no signal interrupts ends here."""
-KINDS = ("scene", "urdf", "mjcf", "rigid-ipc", "mesh", "recording", "checkpoint")
+KINDS = ("scene", "urdf", "sdf", "mjcf", "rigid-ipc", "mesh", "recording", "checkpoint")
 
 pytestmark = [
     pytest.mark.slow,

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from corpus import CUBE, MJCF, PLY, RIGID_IPC, Corpus
+from corpus import CUBE, MJCF, PLY, RIGID_IPC, SDF, Corpus
 from mutations import json_text, mutate_bytes, mutate_json, mutate_npz, mutate_words, mutate_xml
 from typer.testing import CliRunner
 
@@ -32,7 +32,7 @@ import unibody as ub
 from unibody.cli.app import app
 from unibody.files.mesh_loading import load_mesh
 
-KINDS = ("scene", "urdf", "mjcf", "rigid-ipc", "mesh", "recording", "checkpoint")
+KINDS = ("scene", "urdf", "sdf", "mjcf", "rigid-ipc", "mesh", "recording", "checkpoint")
 READING, RUNNING = 10.0, 240.0
 """Seconds of processor time for a file, and for some steps, which may compile."""
 MEMORY = 3 << 30
@@ -54,6 +54,8 @@ def written(corpus: Corpus, kind: str, rng: random.Random) -> Path:
         data = mutate_bytes(data, rng) if rng.random() < 0.15 else data
     elif kind == "urdf":
         path, data = corpus.folder / "case.urdf", mutate_xml(rng.choice(corpus.urdf), rng, corpus.urdf_words)
+    elif kind == "sdf":
+        path, data = corpus.folder / "case.sdf", mutate_xml(SDF, rng, corpus.sdf_words)
     elif kind == "mjcf":
         path, data = corpus.folder / "case.xml", mutate_xml(MJCF, rng, corpus.mjcf_words)
     elif kind == "rigid-ipc":

@@ -13,10 +13,15 @@ import walk
 def test_a_change_is_a_call_in_another_room_than_the_call_before() -> None:
     f, g, h, ground = ("a/x.py", "f", False), ("a/y.py", "g", False), ("b/z.py", "h", False), ("kernel.py", "k", False)
     device = ("c/w.py", "d", True)
-    assert walk.measured([f, g, ground, f]) == {"files": 3, "rooms": 1, "changes": 0, "read once": 0}
-    assert walk.measured([f, device, f, h]) == {"files": 3, "rooms": 3, "changes": 1, "read once": 1}
-    assert walk.measured([f, h, f, h, g]) == {"files": 3, "rooms": 2, "changes": 4, "read once": 2}  # read once: f h g
-    assert walk.measured([]) == {"files": 0, "rooms": 0, "changes": 0, "read once": 0}
+
+    def counted(*calls: tuple[str, str, bool]) -> tuple[int, ...]:
+        n = walk.measured(list(calls))
+        return tuple(n[name] for name in ("files", "ground", "arithmetic", "rooms", "changes", "read once"))
+
+    assert counted(f, g, ground, f) == (3, 1, 0, 1, 0, 0)
+    assert counted(f, device, f, h) == (3, 0, 1, 3, 1, 1)
+    assert counted(f, h, f, h, g) == (3, 0, 0, 2, 4, 2)  # read once: f h g
+    assert counted() == (0, 0, 0, 0, 0, 0)
 
 
 def test_examples_in_docstrings_hold() -> None:

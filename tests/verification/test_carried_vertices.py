@@ -49,6 +49,17 @@ def test_what_hangs_on_a_body_is_carried_with_it_and_moves_with_it():
     assert np.abs(other.vertices("strip")[-1] - rec.vertices("strip")[-1]).max() < 1e-9  # Newton's tolerance, 1e-5 m/s · dt, bounds both
 
 
+def test_what_is_attached_to_a_driven_body_is_attached_where_its_motion_begins():
+    """Not where the Builder was told, or not told, that it is: a rope from a crane that begins at x = 1 hangs there, as long as it was."""
+    b = ub.Builder()
+    crane = b.body("crane", kind="kinematic", motion=lambda t: ub.Pose((1.0 + t, 0, 0)))
+    rope = b.rod("rope", np.linspace((1, 0, 0), (1, 0, -0.3), 4), 2e-3, ROPE, 1000)
+    b.attach(rope.vertices[[0]], crane)
+    rec = ub.Simulation(b.build(), "barrier", dt=0.01).run(0.02)
+    assert np.array_equal(rec.vertices("rope")[0], np.linspace((1, 0, 0), (1, 0, -0.3), 4))
+    assert rec.vertices("rope")[-1, 0] == pytest.approx([1.02, 0.0, 0.0], abs=1e-12)
+
+
 def test_the_models_own_start_is_not_touched():
     """A state that says what the model says gives its start bit for bit."""
     model = with_matter(hung(0.3, 1.0), ub.Pose.about((0, 1, 0), 0.3) @ ub.Pose((0, 0, -0.5)), 2.0)

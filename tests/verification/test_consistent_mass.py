@@ -108,5 +108,5 @@ def test_words_for_masses_are_checked_and_kept() -> None:
     model = b.build()
     again = model_from_text(model_to_text(model), "here")
     assert again.deformable("c").inertia is not None
-    with pytest.raises(ub.Unsupported, match="'c': its masses are not lumped"):
+    with pytest.raises(ub.Unsupported, match="'c': material frames, and masses that are not lumped, need solver 'barrier'"):
         ub.Simulation(model, "redmax", dt=0.01)

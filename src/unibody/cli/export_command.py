@@ -27,13 +27,14 @@ Html = Annotated[Path | None, typer.Option("--html", metavar="FILE.html", help="
 Glb = Annotated[Path | None, typer.Option("--glb", metavar="FILE.glb", help="glTF 2.0 with animation, binary.")]
 Gltf = Annotated[Path | None, typer.Option("--gltf", metavar="FILE.gltf", help="The same as text.")]
 Pvd = Annotated[Path | None, typer.Option("--pvd", metavar="FILE.pvd", help="A series of .vtu files for ParaView, and their list.")]
+Usda = Annotated[Path | None, typer.Option("--usda", metavar="FILE.usda", help="USD as text, with time samples.")]
 Npz = Annotated[Path | None, typer.Option("--npz", metavar="FILE.npz", help="Plain named arrays: times, poses, energies, reactions.")]
 Urdf = Annotated[Path | None, typer.Option("--urdf", metavar="FILE.urdf", help="The model as URDF, where it can be expressed.")]
 SceneFile = Annotated[Path | None, typer.Option("--scene", metavar="FILE.json", help="The model in our own format.")]
-Fps = Annotated[float | None, typer.Option("--fps", help="Frames per second of simulated time, for --html, --glb, --gltf and --pvd.")]
+Fps = Annotated[float | None, typer.Option("--fps", help="Frames per second of simulated time, for --html, --glb, --gltf, --pvd, --usda.")]
 Tabulate = Annotated[float | None, typer.Option("--tabulate", help="For --scene: functions of time as tables with this step [s].")]
 Partial = Annotated[bool, typer.Option("--partial", help="For --urdf: leave out what it has no words for, and say so.")]
-SHOWN = ("html", "glb", "gltf", "pvd")
+SHOWN = ("html", "glb", "gltf", "pvd", "usda")
 """What shows frames, and is known by its ending."""
 MOVING = (*SHOWN, "csv", "npz")
 """What needs a motion; the others need only a model."""
@@ -46,6 +47,7 @@ def export(
     glb: Glb = None,
     gltf: Gltf = None,
     pvd: Pvd = None,
+    usda: Usda = None,
     csv: Csv = None,
     npz: Npz = None,
     urdf: Urdf = None,
@@ -67,7 +69,7 @@ def export(
     from unibody.cli import inputs
     from unibody.cli.recorded import recording_from
 
-    asked = {"html": html, "glb": glb, "gltf": gltf, "pvd": pvd, "csv": csv, "npz": npz, "urdf": urdf, "scene": scene}
+    asked = {"html": html, "glb": glb, "gltf": gltf, "pvd": pvd, "usda": usda, "csv": csv, "npz": npz, "urdf": urdf, "scene": scene}
     wanted = {kind: path for kind, path in asked.items() if path is not None}
     _check(source, wanted, fps, tabulate, partial)
     # a recording as it is, or a scene that is run if something of it moves
@@ -116,7 +118,7 @@ def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: fl
     from unibody.element import number
 
     if not wanted:
-        raise ModelError("export: nothing to write; give at least one of --html, --glb, --gltf, --pvd, --csv, --npz, --urdf, --scene")
+        raise ModelError("export: nothing to write; give one of --html, --glb, --gltf, --pvd, --usda, --csv, --npz, --urdf, --scene")
     for kind, path in wanted.items():
         inputs.writable(path, f"--{kind}")
         if path.resolve() == Path(source).resolve():
@@ -132,7 +134,7 @@ def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: fl
     if fps is not None:
         number(fps, "--fps", positive=True)
         if not wanted.keys() & set(SHOWN):
-            raise ModelError("--fps says how many frames --html, --glb, --gltf and --pvd show; give one of them, or --every for tables")
+            raise ModelError("--fps says how many frames --html, --glb, --gltf, --pvd and --usda show; give one, or --every for tables")
 
 
 def _run(
@@ -171,8 +173,8 @@ def _write(
         recording.to_html(path, title=name, fps=fps)
     elif recording is not None and kind in ("glb", "gltf"):
         recording.to_gltf(path, fps=fps)
-    elif recording is not None and kind == "pvd":
-        recording.to_vtu(path, fps=fps)
+    elif recording is not None and kind in ("pvd", "usda"):
+        recording.to_vtu(path, fps=fps) if kind == "pvd" else recording.to_usda(path, fps=fps)
     elif recording is not None:
         recording.to_csv(path) if kind == "csv" else recording.to_npz(path)
     return ()

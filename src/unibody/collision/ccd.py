@@ -5,6 +5,7 @@ one and a corner of the other, n · (x₁ − x₂), moves linearly in time, and
 first has fallen to the part s of the distance that there was, nothing can have touched. There the closest points are sought again, and so
 on, until the distance itself has fallen so far, or the end is reached. Bodies that slide along each other, however near, need one plane;
 rules that count on speed alone would creep. Never more than is safe; at the cap of iterations it returns what it has, which is safe too.
+How far a stencil may go does not depend on the others, so the least of all does not depend on how many were asked that are free.
 Of things with a radius the gap counts, the distance less both radii.
 
 Of points against half-spaces that move, the height is a cubic in time (a quadratic if the normal does not turn, usually linear); it
@@ -100,6 +101,7 @@ def exact_normal(kind, n, a, b, c, d):
 @device
 def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
     """The largest safe t ≤ most of a stencil: kind 0 point a against triangle b c d, kind 1 edge a b against edge c d."""
+    # what all four have in common brings nothing nearer
     mean = mean4(da, db, dc, dd)
     da = sub3(da, mean)
     db = sub3(db, mean)
@@ -110,6 +112,7 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
     size = max(max(largest(a), largest(b)), max(largest(c), largest(d)))
     rough = ROUND_OFF * size
     for _ in range(cap):
+        # closest points at time t
         p = along(a, da, t)
         q = along(b, db, t)
         r = along(c, dc, t)
@@ -125,6 +128,7 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
             return t
         if t > 0.0 and distance - gap <= NEARLY * (least - gap):
             return t
+        # until when their plane keeps all differences of corners apart
         n = scale3(1.0 / distance, apart)
         if distance < FINE * size:
             n = exact_normal(kind, n, p, q, r, w)
@@ -137,7 +141,7 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
             ahead = free_until(n, q, db, w, dd, t, ahead, least)
         if ahead >= most:
             return most
-        if t > 0.0 and ahead - t < 1e-9 * most:
+        if t > 0.0 and ahead - t < 1e-9 * ahead:
             return ahead
         t = ahead
     return t

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.collision.broad import Broad
+from unibody.collision.broad import Broad, Candidates
 from unibody.collision.ccd import ITERATIONS, safe_step, safe_step_over_planes
 from unibody.collision.proximity import ContactSet, Proximity
 from unibody.collision.surface import Surface
@@ -43,17 +43,24 @@ class ContactSearch:
         if len(self._planes):
             frames, motion = s.plane_frames(Q).ravel(), s.plane_frames(dQ).ravel()
             t = safe_step_over_planes(self._planes, frames, motion, x.ravel(), dx.ravel(), s.radius, s.plane_radius, t)
-        # Part after part, until one is not free or the end is reached.
+        # What is near at the beginning ends most ways soon; then part after part, until one is not free or the end is reached.
+        first = self._sweep.at(x)
+        t = self._safe(first, x, dx, t)
         for _ in range(PARTS):
             near, part = self._sweep.ahead(x + clear * dx, x + t * dx)
             end = t if part == 1.0 else clear + part * (t - clear)
-            clear = safe_step(
-                near.points.ravel(), near.edges.ravel(), s.faces.ravel(), s.edges.ravel(), x.ravel(), dx.ravel(), s.radius, self._reach,
-                end, ITERATIONS,
-            )  # fmt: skip
+            clear = self._safe(near, x, dx, end) if near is not first else end
             if clear < end or end >= t:
                 break
         return clear, self.contacts(Q + clear * dQ) if ahead else None
+
+    def _safe(self, near: Candidates, x: np.ndarray, dx: np.ndarray, most: float) -> float:
+        """The part of dx that these candidates allow."""
+        s = self._surface
+        return safe_step(
+            near.points.ravel(), near.edges.ravel(), s.faces.ravel(), s.edges.ravel(), x.ravel(), dx.ravel(), s.radius, self._reach, most,
+            ITERATIONS,
+        )  # fmt: skip
 
     def first_hit(self, Q: np.ndarray, dQ: np.ndarray) -> tuple[int, int] | None:
         """The bodies that end the motion dQ first; None if nothing does."""

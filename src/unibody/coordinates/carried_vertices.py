@@ -71,7 +71,7 @@ def carried_vertices(model: Model, state: State | None) -> tuple[np.ndarray, np.
     holders, said = _holders(model, *poses_and_twists(model, state), state.t, x), []
     x0 = x.copy()
     for group in _groups(model):
-        own = np.concatenate([np.arange(d.vertices.start, d.vertices.stop) for d in (model.deformables[k] for k in group)])
+        own = np.concatenate([np.arange(d.every.start, d.every.stop) for d in (model.deformables[k] for k in group)])
         held = [(h, h.vertices[np.isin(h.vertices, own)]) for h in holders]
         held = [(h, vertices) for h, vertices in held if vertices.size]
         if all(h.stays for h, _ in held):

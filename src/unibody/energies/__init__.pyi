@@ -9,8 +9,10 @@ from unibody.energies.hinge_bending import HingeBending as HingeBending
 from unibody.energies.membrane import Membrane as Membrane
 from unibody.energies.neo_hookean import NeoHookean as NeoHookean
 from unibody.energies.rod_bend import RodBend as RodBend
+from unibody.energies.rod_director import RodDirector as RodDirector
 from unibody.energies.rod_material import RodMaterial as RodMaterial
 from unibody.energies.rod_stretch import RodStretch as RodStretch
+from unibody.energies.rod_twist import RodTwist as RodTwist
 from unibody.energies.shell_bending import ShellBending as ShellBending
 from unibody.energies.strain_limit import StrainLimit as StrainLimit
 from unibody.energies.stvk import StVK as StVK
@@ -24,8 +26,10 @@ __all__ = [
     "Membrane",
     "NeoHookean",
     "RodBend",
+    "RodDirector",
     "RodMaterial",
     "RodStretch",
+    "RodTwist",
     "ShellBending",
     "StVK",
     "StrainLimit",

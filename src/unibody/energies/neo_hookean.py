@@ -135,6 +135,7 @@ class NeoHookean(Solid):
 
     add_kernel = add_neo_hookean
     quadratic_kernel: ClassVar = add_quadratic_neo_hookean
+    upright: ClassVar = True
 
     def density(self, F: np.ndarray) -> float:
         (mu, lam), J = self.lame, np.linalg.det(F)

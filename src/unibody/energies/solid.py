@@ -69,6 +69,8 @@ class Solid(Continuum):
 
     vertices: ClassVar[int] = 4
     quadratic_kernel: ClassVar[Kernel | None] = None
+    upright: ClassVar[bool] = False
+    """Whether ψ is infinite where J ≤ 0: searches then stop before any tetrahedron loses its volume."""
 
     def __post_init__(self) -> None:
         what = type(self).__name__
@@ -106,6 +108,11 @@ class QuadraticSolid(Continuum):
     @property
     def add_kernel(self) -> Kernel | None:  # type: ignore[override]
         return self.law.quadratic_kernel
+
+    @property
+    def upright(self) -> bool:
+        """That of its law."""
+        return self.law.upright
 
     def rest(self, X: np.ndarray) -> np.ndarray:
         what = type(self.law).__name__

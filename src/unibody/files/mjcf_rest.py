@@ -45,6 +45,7 @@ def _idle_sites(r: Reading) -> list[int]:
     """Sites that neither a tendon nor an equality of ours goes through."""
     m = r.m
     used = {int(m.wrap_objid[w]) for w in range(m.nwrap) if r.word("Wrap", m.wrap_type[w]) == "site"}
+    used |= {int(m.wrap_prm[w]) for w in range(m.nwrap) if r.word("Wrap", m.wrap_type[w]) in ("sphere", "cylinder")}
     for e in range(m.neq):
         if r.word("Obj", m.eq_objtype[e]) == "site":
             used |= {int(m.eq_obj1id[e]), int(m.eq_obj2id[e])}

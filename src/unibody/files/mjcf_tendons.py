@@ -1,24 +1,27 @@
-"""Tendons. A spatial one runs straight from site to site; a fixed one has a length Σ c_k q_k of joint coordinates.
+"""Tendons. A spatial one runs from site to site, past spheres and cylinders; a fixed one has a length Σ c_k q_k of joint coordinates.
 
     tension = k (L − high) above `high`, −k (low − L) below `low`, none between;  − and always c L̇
 
 | tendon | here |
 |---|---|
 | two sites, low = high | SpringDamper |
-| two sites, low = 0, damped | Cable for the spring, SpringDamper for the damper, which acts when slack too |
 | sites, low = 0, undamped | Cable |
+| any other of sites, geoms outside of which it stays, and pulleys | Tendon, with the same dead band, wraps, sides and divisors |
 | one joint, low = high | TorsionSpring with k c², rest L/c and damping |
 
-Other tendons are listed: those that push when they are short, go over pulleys or around geoms, spring several joints, have limits,
-friction or armature. What they lack is said of each.
+Other tendons are listed: those that run inside a geom or past it on the side of another body, spring several joints, have limits, friction
+or armature. What they lack is said of each.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from unibody.errors import ModelError
 from unibody.files.mjcf_reading import Reading
-from unibody.forces import Cable, SpringDamper, TorsionSpring
+from unibody.forces import Cable, SpringDamper, Tendon, TendonWrap, TorsionSpring
 
 NARROW = 1e-12
 """A spring whose dead band is smaller [m] has none."""
@@ -68,8 +71,6 @@ def _add(r: Reading, t: int) -> list[str]:
     if k > 0.0 or c > 0.0:
         if terms is not None:
             why += _add_fixed(r, t, terms, k, c)
-        elif sites_of(r, t) is None:
-            why.append("springs and dampers over pulleys or around geoms")
         else:
             why += _add_spatial(r, t, k, c)
     elif not why and not _used(r, t):
@@ -115,18 +116,57 @@ def _add_fixed(r: Reading, t: int, terms: dict[Any, float], k: float, c: float) 
 
 def _add_spatial(r: Reading, t: int, k: float, c: float) -> list[str]:
     low, high = (float(x) for x in r.m.tendon_lengthspring[t])
-    points = [r.site(i) for i in sites_of(r, t) or []]
-    name, straight = r.name("tendon", t), len(points) == 2
-    why: list[str] = []
-    if straight and (k == 0.0 or high - low <= NARROW):
+    sites = sites_of(r, t)
+    points, name = [r.site(i) for i in sites or []], r.name("tendon", t)
+    if len(points) == 2 and (k == 0.0 or high - low <= NARROW):
         r.builder.add(SpringDamper(points[0], points[1], k, c, rest_length=max(0.0, high)), name=r.element(name, "tendon"))
-        return why
-    if k > 0.0 and low > NARROW:
-        why.append("pull when they are long, as cables; that they push when they are short is left out")
-    if straight and c > 0.0:
-        r.builder.add(SpringDamper(points[0], points[1], 0.0, c, rest_length=0.0), name=r.element(f"{name}.damper", "tendon"))
-        c = 0.0
-    if c > 0.0:
-        why.append("damping through several sites acts here only while the cable is taut")
-    r.builder.add(Cable(points, stiffness=k, damping=c, rest_length=max(0.0, high)), name=r.element(name, "tendon"))
-    return why
+        return []
+    if sites is not None and c == 0.0 and low <= NARROW:
+        r.builder.add(Cable(points, stiffness=k, rest_length=max(0.0, high)), name=r.element(name, "tendon"))
+        return []
+    try:
+        branches, divisors = _branches(r, t)
+    except ModelError as error:
+        return [str(error)]
+    tendon = Tendon(branches, stiffness=k, damping=c, rest=(low, high), divisors=divisors)
+    r.builder.add(tendon, name=r.element(name, "tendon"))
+    return []
+
+
+def _branches(r: Reading, t: int) -> tuple[list[list[Any]], list[float]]:
+    """What lies between pulleys, and the divisors of these lengths; single sites have none and are left out."""
+    m = r.m
+    branches: list[list[Any]] = [[]]
+    divisors = [1.0]
+    for w in _wraps(r, t):
+        kind, which = r.word("Wrap", m.wrap_type[w]), int(m.wrap_objid[w])
+        if kind == "pulley":
+            branches.append([])
+            divisors.append(float(m.wrap_prm[w]))
+        elif kind == "site":
+            branches[-1].append(r.site(which))
+        elif kind in ("sphere", "cylinder"):
+            branches[-1].append(_wrap(r, which, kind, int(m.wrap_prm[w])))
+        else:
+            raise ModelError(f"a course through a {kind}, which has no element here")
+    kept = [k for k, branch in enumerate(branches) if len(branch) > 1]
+    return [branches[k] for k in kept], [divisors[k] for k in kept]
+
+
+def _wrap(r: Reading, geom: int, kind: str, side: int) -> TendonWrap:
+    m = r.m
+    body, place = int(m.geom_bodyid[geom]), np.array(m.geom_pos[geom])
+    axis = None
+    if kind == "cylinder":
+        turned = np.zeros(9)
+        r.mj.mju_quat2Mat(turned, m.geom_quat[geom])
+        along = r.point(body, place + turned.reshape(3, 3)[:, 2]).p
+        axis = np.subtract(along, r.point(body, place).p)
+    beside = None if side < 0 else r.site(side)
+    centre = r.point(body, place)
+    if beside is not None and beside.body != centre.body:
+        raise ModelError("pass a geom on the side of a site of another body")
+    try:
+        return TendonWrap(centre, float(m.geom_size[geom, 0]), axis=axis, side=beside)
+    except ModelError:
+        raise ModelError("run inside a geom, as its side site asks, which has no element here") from None

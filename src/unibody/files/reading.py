@@ -1,6 +1,6 @@
 """Files of all kinds: the ending tells the reader, and for .xml the root element.
 
-    .py → a function build()      .json → our own, rigid-ipc's, PolyFEM's      .urdf → URDF
+    .py → a function build()      .json → our own, rigid-ipc's, PolyFEM's      .urdf → URDF      .sdf → SDF
     .xml, .mjcf → MJCF, or URDF if the root is <robot>
 
 A reader for another ending enters itself by `@reads(".ending")`. Parameters are those of the reader, as values or as strings from a command
@@ -72,14 +72,21 @@ def _urdf(source: Path, given: dict[str, Any]) -> Scene:
 
 
 def _xml(source: Path, given: dict[str, Any]) -> Scene:
-    if root_element(source) == "robot":
-        return _urdf(source, given)
+    first = root_element(source)
+    if first in ("robot", "sdf"):
+        return _urdf(source, given) if first == "robot" else _sdf(source, given)
     from unibody.files.mjcf import load_mjcf
 
     return _called(load_mjcf, source, given)
 
 
-READERS.update({".py": load_python, ".json": _json, ".urdf": _urdf, ".xml": _xml, ".mjcf": _xml})
+def _sdf(source: Path, given: dict[str, Any]) -> Scene:
+    from unibody.files.sdf import load_sdf
+
+    return _called(load_sdf, source, given)
+
+
+READERS.update({".py": load_python, ".json": _json, ".urdf": _urdf, ".sdf": _sdf, ".xml": _xml, ".mjcf": _xml})
 
 
 def root_element(path: Path) -> str:

@@ -14,6 +14,7 @@ stack); before that `urdf_grammar` refuses what is broken and collects what is n
 | dynamics | damping in `<joint>.spring`, DryFriction `<joint>.friction` |
 | mimic | Coupling `<joint>.mimic` |
 | visual, collision, material | shapes that are seen and shapes that are touched (`urdf_shapes`) |
+| `<robot>.loops.yaml` beside it | joints that close loops, couplings (`urdf_loops`) |
 | contact, gazebo mu1 | friction with the floor, if contact is asked for (`urdf_contact`) |
 
 The root is welded to the world by a joint with the root's name, or floats by it; a root called `world` is the world. The robot starts at
@@ -34,6 +35,7 @@ from unibody.files.urdf_contact import FRICTION, Touch, lowest
 from unibody.files.urdf_grammar import listed, named, read_robot
 from unibody.files.urdf_joints import Joints
 from unibody.files.urdf_links import Bodies, as_bodies, moved
+from unibody.files.urdf_loops import add_loops, loops_of
 from unibody.files.urdf_shapes import Wardrobe
 from unibody.files.xml_safety import Folders
 from unibody.model import Builder, Model
@@ -65,6 +67,7 @@ class _Wanted:
     height: Any
     roots: str
     mimic: bool
+    loops: Any
 
     def __post_init__(self) -> None:
         if self.massless is not None:
@@ -113,6 +116,7 @@ def load_urdf(
     massless: float | None = None, repair_inertia: bool = False, repair: bool = True, floor: float | bool | None = None,
     contact: float | bool | Contact | None = None, self_collision: bool = True, at: tuple[float, float, float] | Pose | None = None,
     height: float | Literal["on floor"] | None = None, roots: Literal["refuse", "join"] = "refuse", mimic: bool = True,
+    loops: str | bool | None = None,
 ) -> Scene:  # fmt: skip
     """The robot of a URDF file.
 
@@ -124,13 +128,15 @@ def load_urdf(
     floor. `self_collision`: whether links touch each other. `at`: where the root starts; `height` [m]: its z, or "on floor", which lets
     the lowest point of the robot touch the floor.
 
+    `loops`: a YAML file of joints that close loops, and couplings (`urdf_loops`); None: `<robot>.loops.yaml`, if it is there; False: none.
+
     `repair`: take inertias that are missing, impossible or absurd from the shapes. Without it they are refused, or with `repair_inertia`
     replaced by the nearest possible. `massless` [kg]: given to links that move without mass. `roots`: "join" hangs several on the world.
     """
     source = path_given(path)
     try:
         wanted = _Wanted(floating, gravity, limits, meshes, massless, repair_inertia, repair, floor, contact, self_collision, at, height,
-                         roots, mimic)  # fmt: skip
+                         roots, mimic, loops)  # fmt: skip
         return _loaded(source, Folders(source.parent, packages, allow_outside), wanted)
     except ModelError as error:
         begins = str(error).split("'")[0]
@@ -150,6 +156,8 @@ def _loaded(source: Path, folders: Folders, wanted: _Wanted) -> Scene:
     known = shapes if wanted.repair else None
     bodies = as_bodies(robot, order, floating, wanted.massless, wanted.repair_inertia, known, frozenset(wardrobe.unread))
 
+    loops = loops_of(source, wanted.loops)
+
     def assembled(X_WL: Pose) -> tuple[Builder, dict[str, str], Joints, Model]:
         """The robot with its root at a pose."""
         b = Builder(gravity=wanted.gravity)
@@ -158,6 +166,8 @@ def _loaded(source: Path, folders: Folders, wanted: _Wanted) -> Scene:
         joints = Joints(b, bodies, name_of, wanted.limits, wanted.mimic)
         joints.add_root(order[0], floating, taken, X_WL)
         joints.add(robot)
+        if loops is not None:
+            add_loops(b, loops, bodies, name_of, {j.name for j in robot.joints})
         return b, name_of, joints, b.build()
 
     # Where it starts: the floor decides the height of a robot that stands on it.
@@ -166,12 +176,14 @@ def _loaded(source: Path, folders: Folders, wanted: _Wanted) -> Scene:
     if wanted.height == ON_FLOOR and wanted.ground is not None:
         X_WL = Pose(p=(X_WL.p[0], X_WL.p[1], X_WL.p[2] + wanted.ground - lowest(model)), wxyz=X_WL.wxyz)
         b, name_of, joints, model = assembled(X_WL)
+    # what it touches, and what of the file is left out or changed
     touch = Touch(read, {link: name_of[host] for link, host in bodies.host.items()}, wanted.ground, wanted.touch, wanted.self_collision)
     touch.add(b, model, fixed=not wanted.floating)
     left_out = [*listed(read), *bodies.said, *joints.left_out(), *wardrobe.left_out(), *touch.left_out]
     renamed = [f"'{link}' to '{name}'" for link, name in name_of.items() if link != name and name != "world"]
     left_out += [f"link names changed, since they are taken: {', '.join(renamed)}"] if renamed else []
-    notes = [*joints.notes(), *wardrobe.notes(), *touch.notes]
+    closed = [] if loops is None else [f"{len(loops.joints)} loops and {len(loops.couplings)} couplings of '{loops.path.name}'"]
+    notes = [*closed, *joints.notes(), *wardrobe.notes(), *touch.notes]
     if X_WL != Pose():
         notes.append(f"the root '{order[0]}' starts at ({', '.join(f'{x:.6g}' for x in X_WL.p)})")
     merged = bodies.merged()

@@ -13,6 +13,8 @@ from unibody.forces.joint_friction import JointFriction as JointFriction
 from unibody.forces.motor import Motor as Motor
 from unibody.forces.pulley import Pulley as Pulley
 from unibody.forces.spring_damper import SpringDamper as SpringDamper
+from unibody.forces.tendon import Tendon as Tendon
+from unibody.forces.tendon import TendonWrap as TendonWrap
 from unibody.forces.torsion_spring import TorsionSpring as TorsionSpring
 
 __all__ = [
@@ -26,5 +28,7 @@ __all__ = [
     "Motor",
     "Pulley",
     "SpringDamper",
+    "Tendon",
+    "TendonWrap",
     "TorsionSpring",
 ]

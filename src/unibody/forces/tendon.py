@@ -4,8 +4,9 @@
     F = −T Λ,  Λ = ∂L/∂ξ = Σ G/divisor,     E = ½ k (L − high)² or ½ k (low − L)²
     K = −Λ (k Λ + c E)ᵀ − T Σ (H + ½ [·,·])/divisor,      D = −c Λ Λᵀ,      E = ∂L̇/∂ξ          (k = 0 between `low` and `high`)
 
-Branches are what lies between MuJoCo's `pulley` elements. Stretches are straight (`cable_spans`) or go around an obstacle (`tendon_wraps`); G and
-H are exact. Projected, B = (h c + h² k) Λ Λᵀ + h² max(T, 0) Σ H of the straight ones: what wraps add across the tendon is left out.
+Branches are what lies between MuJoCo's `pulley` elements. Stretches are straight (`cable_spans`) or go around an obstacle
+(`tendon_wraps`); G and H are exact. Projected, B = (h c + h² k) Λ Λᵀ + h² max(T, 0) Σ H of the straight ones: what
+wraps add across the tendon is left out.
 
 Tables: `index`, per tendon: nodes n, stretches m, bodies of the nodes n, then 3 a stretch: nodes a, b and that of the obstacle (−1: none).
 `parameters`: k, c, low, high, then NODE a node, then 1/divisor and WRAP a stretch.
@@ -27,7 +28,16 @@ from unibody.forces.cable_spans import GRADIENT, HESSIAN, LENGTH, SCRATCH, SPAN,
 from unibody.forces.implicit import COUPLING
 from unibody.forces.pulley_cable import _brackets
 from unibody.forces.pulley_cable_kernels import add_own_block, add_square
-from unibody.forces.tendon_wraps import NOT_TOUCHED, WRAP, WRAP_SCRATCH, across_axis, fill_wrap, seen_from_obstacle, touching_points, way_around
+from unibody.forces.tendon_wraps import (
+    NOT_TOUCHED,
+    WRAP,
+    WRAP_SCRATCH,
+    across_axis,
+    fill_wrap,
+    seen_from_obstacle,
+    touching_points,
+    way_around,
+)
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import cross, load3
 from unibody.spatial.pose import vector3
@@ -72,8 +82,8 @@ def fill_stretch(index, parameters, X, V, i, f, s, way, level, work_out):
     if way != NOT_TOUCHED:
         w = f + LAW + NODE * n + (1 + WRAP) * s + 1
         return fill_wrap(
-            X, body_a, load3(parameters, at_a), body_b, load3(parameters, at_b), index[i + 2 + index[at + 2]], way, parameters, w, level > 0,
-            G_AT, H_AT, work_out, work_out[SCRATCH_AT:],
+            X, body_a, load3(parameters, at_a), body_b, load3(parameters, at_b), index[i + 2 + index[at + 2]], way, parameters, w,
+            level > 0, G_AT, H_AT, work_out, work_out[SCRATCH_AT:],
         )  # fmt: skip
     fill_span(X, V, body_a, at_a, 0.0, body_b, at_b, 0.0, parameters, level == 2, level > 0, SPAN_AT, work_out, work_out[SCRATCH_AT:])
     for k in range(12):
@@ -102,6 +112,7 @@ def fill_tendon(index, parameters, X, V, i, f, level, sums_out, H_out, work_out)
     if level > 0:
         for k in range(size * size):
             H_out[k] = 0.0
+    # span by span, straight or around its obstacle: L, Λ and Σ H
     L = 0.0
     for s in range(m):
         at = i + 2 + n + 3 * s
@@ -193,6 +204,7 @@ def add_implicit_tendons(
         n = index[i]
         size = 6 * n
         L, rate = fill_tendon(index, parameters, X, V, i, f, 1 if project else 2, sums, H, work)
+        # T of the tendon as it is
         stretch = spring_of(parameters, f, L)
         c = parameters[f + 1]
         k = parameters[f] if stretch != 0.0 else 0.0
@@ -325,7 +337,7 @@ class Tendon(Force):
                 if not wrap:
                     point_of(node, "Tendon branches")
             if len(branch) < 2 or wraps[0] or wraps[-1] or any(a and b for a, b in pairwise(wraps)):
-                raise ModelError(f"Tendon: branch {branch!r} does not go from point to point; begin and end it with one, with one between wraps")
+                raise ModelError(f"Tendon: branch {branch!r} does not go from point to point; begin and end it with one, one between wraps")
         if not branches:
             raise ModelError("Tendon: no branches; give at least one list of points")
         object.__setattr__(self, "branches", branches)

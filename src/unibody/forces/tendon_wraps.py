@@ -1,7 +1,7 @@
 """One stretch of a tendon around a sphere or a cylinder between two points: its length, gradient and Hessian over three bodies' poses.
 
-In the axes of the obstacle's body, with x and y from its centre to the points, p = |x|, q = |y| (for a cylinder of their parts across its axis),
-α the angle between them and β = α, or 2π − α the long way around,
+In the axes of the obstacle's body, with x and y from its centre to the points, p = |x|, q = |y| (for a cylinder of their parts across its
+axis), α the angle between them and β = α, or 2π − α the long way around,
 
     planar   ℓ = √(p² − r²) + √(q² − r²) + r (β − arccos r/p − arccos r/q)
     L = ℓ  (sphere, in the plane of x, y and the centre),        L = √(ℓ² + ζ²), ζ = a·(y − x)  (cylinder: the unrolled helix)
@@ -85,6 +85,7 @@ def fill_planar(x, y, way, numbers, w, scratch_out):
     """L, and in the scratch its gradient (6) and Hessian (36) over x and y, in the obstacle's axes."""
     r = numbers[w + 6]
     axis = load3(numbers, w + 3)
+    # ℓ in the plane across the axis: two tangents and the arc between them
     flat_x = across_axis(x, numbers, w)
     flat_y = across_axis(y, numbers, w)
     p = norm3(flat_x)

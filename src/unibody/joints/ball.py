@@ -8,7 +8,7 @@ import numpy as np
 
 from unibody.joints.base import Joint
 from unibody.kernel import Floats, Ints, kernel
-from unibody.spatial.devices import rotation_of_quaternion, store9, turned_quaternion
+from unibody.spatial.devices import put_quaternion_rate, rotation_of_quaternion, store9, turned_quaternion
 from unibody.spatial.pose import rotation_from_quaternion, vector_from_rotation
 
 __all__ = ["Ball"]
@@ -46,12 +46,7 @@ def rate_ball(index: Ints, parameters: Floats, q: Floats, v: Floats, qdot_out: F
     for k in range(index.size // 3):
         a = index[3 * k + 1]
         b = index[3 * k + 2]
-        w, x, y, z = q[a], q[a + 1], q[a + 2], q[a + 3]
-        ox, oy, oz = v[b], v[b + 1], v[b + 2]
-        qdot_out[a] = 0.5 * (-x * ox - y * oy - z * oz)
-        qdot_out[a + 1] = 0.5 * (w * ox + y * oz - z * oy)
-        qdot_out[a + 2] = 0.5 * (w * oy - x * oz + z * ox)
-        qdot_out[a + 3] = 0.5 * (w * oz + x * oy - y * ox)
+        put_quaternion_rate(q, a, v[b], v[b + 1], v[b + 2], qdot_out)
 
 
 @dataclass(frozen=True)

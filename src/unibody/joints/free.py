@@ -14,8 +14,11 @@ import numpy as np
 from unibody.joints.ball import Ball
 from unibody.joints.base import Joint
 from unibody.kernel import Floats, Ints, device, kernel
-from unibody.spatial.devices import add3, cross, load3, norm3, rotate, rotation_of_quaternion, scale3, store9, turned_quaternion
 from unibody.spatial.pose import rotation_from_quaternion, vector_from_rotation
+
+from unibody.spatial.devices import (  # isort: skip
+    add3, cross, load3, norm3, put_quaternion_rate, rotate, rotation_of_quaternion, scale3, store9, turned_quaternion,
+)  # fmt: skip
 
 __all__ = ["Free"]
 
@@ -72,14 +75,10 @@ def rate_free(index: Ints, parameters: Floats, q: Floats, v: Floats, qdot_out: F
         a = index[3 * k + 1]
         b = index[3 * k + 2]
         w, x, y, z = q[a + 3], q[a + 4], q[a + 5], q[a + 6]
-        ox, oy, oz = v[b], v[b + 1], v[b + 2]
         way = rotate(rotation_of_quaternion(w, x, y, z), load3(v, b + 3))
         for j in range(3):
             qdot_out[a + j] = way[j]
-        qdot_out[a + 3] = 0.5 * (-x * ox - y * oy - z * oz)
-        qdot_out[a + 4] = 0.5 * (w * ox + y * oz - z * oy)
-        qdot_out[a + 5] = 0.5 * (w * oy - x * oz + z * ox)
-        qdot_out[a + 6] = 0.5 * (w * oz + x * oy - y * ox)
+        put_quaternion_rate(q, a + 3, v[b], v[b + 1], v[b + 2], qdot_out)
 
 
 @dataclass(frozen=True)

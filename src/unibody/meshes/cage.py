@@ -22,7 +22,7 @@ MARGIN = 1e-3
 def cage_tets(surface: Any, cells: Any) -> tuple[np.ndarray, np.ndarray]:
     """Vertices and tetrahedra; `cells` along the longest side of the surface."""
     n, = counts_of("TetMesh.cage: cells", cells, 1)
-    x, faces = _triangles(surface)
+    x, faces = triangles_of(surface, "TetMesh.cage")
     low, high = x[np.unique(faces)].min(axis=0), x[np.unique(faces)].max(axis=0)
     h = float((high - low).max()) / n * (1.0 + 2.0 * MARGIN)
     counts = np.maximum(1, np.ceil((high - low) / h - 1e-9)).astype(int)
@@ -35,14 +35,14 @@ def cage_tets(surface: Any, cells: Any) -> tuple[np.ndarray, np.ndarray]:
     return origin + h * places, np.searchsorted(used, tets)
 
 
-def _triangles(surface: Any) -> tuple[np.ndarray, np.ndarray]:
+def triangles_of(surface: Any, what: str) -> tuple[np.ndarray, np.ndarray]:
     """Those of a TriMesh or a Mesh, or of any other shape."""
     if hasattr(surface, "vertices") and hasattr(surface, "faces"):
         return np.asarray(surface.vertices), np.asarray(surface.faces)
     if callable(getattr(surface, "triangles", None)):
         x, faces = surface.triangles()
         return np.asarray(x), np.asarray(faces)
-    raise ModelError(f"TetMesh.cage: {type(surface).__name__} is no surface; give a TriMesh, a Mesh or another shape")
+    raise ModelError(f"{what}: {type(surface).__name__} is no surface; give a TriMesh, a Mesh or another shape")
 
 
 def _touched(T: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -242,7 +242,8 @@ class Builder(Deforming, Editing):
         joints = dict(self._joints)
         tree = self._span(joints)
         order = self._order(tree)
-        bodies = [self._bodies[name] for name in order]
+        carriers = {a.body for a in self._attachments.values()}
+        bodies = [_driven_to_start(self._bodies[name]) if name in carriers else self._bodies[name] for name in order]
         number_of = {name: i for i, name in enumerate(order)}
         infos: list[JointInfo] = []
         q_at = v_at = 0
@@ -388,6 +389,16 @@ class Builder(Deforming, Editing):
             "plane_normal": None if self._plane is None else tuple(float(x) for x in self._plane[2]),
             "deformables": dict(self._deformables), "attachments": dict(self._attachments), "prescribed": dict(self._prescribed),
         }  # fmt: skip
+
+
+def _driven_to_start(body: BodyInfo) -> BodyInfo:
+    """The body where its motion begins, so that vertices are attached to it there."""
+    from dataclasses import replace
+
+    if body.motion is None:
+        return body
+    X = at_start(body.motion, f"body '{body.name}' motion")
+    return replace(body, X_WB=X) if isinstance(X, Pose) else body
 
 
 def _started(body: BodyInfo, X: Pose, V: np.ndarray) -> BodyInfo:

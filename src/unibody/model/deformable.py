@@ -117,13 +117,18 @@ class DeformableInfo:
 
     @property
     def n(self) -> int:
-        """How many vertices it has."""
+        """How many vertices it has, the directors of a rod among them, which are the last."""
         return len(self.X)
 
     @property
-    def vertices(self) -> slice:
-        """Its vertices among those of the model."""
+    def every(self) -> slice:
+        """All of them among those of the model."""
         return slice(self.first, self.first + len(self.X))
+
+    @property
+    def vertices(self) -> slice:
+        """Its vertices among those of the model, without directors."""
+        return slice(self.first, self.first + getattr(self.mesh, "points", len(self.X)))
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ class Vertices:
     deformable: str
     index: np.ndarray
     """(n,)"""
-    end: tuple[int, int] | None = None
-    """Of the end of a rod: its vertex and the next."""
+    end: tuple[int, ...] | None = None
+    """Of the end of a rod: its vertex and the next, and the director of the edge between them."""
 
     def __len__(self) -> int:
         return len(self.index)
@@ -48,16 +48,17 @@ class Vertices:
 class VertexHandles:
     """All vertices of a deformable, to be chosen from as an array is: by numbers, slices, masks, lists of numbers."""
 
-    def __init__(self, asked: AskedDeformable):
-        self._asked = asked
+    def __init__(self, asked: AskedDeformable, directors: bool = False):
+        points = points_of(asked.mesh)
+        self._asked, self._own = asked, range(points, len(asked.mesh.vertices)) if directors else range(points)
 
     @property
     def x(self) -> np.ndarray:
         """(n, 3) where they start, in the world [m]."""
-        return start_places(self._asked)
+        return start_places(self._asked)[self._own.start : self._own.stop]
 
     def __len__(self) -> int:
-        return len(self._asked.mesh.vertices)
+        return len(self._own)
 
     def __getitem__(self, which: Any) -> Vertices:
         what, n = f"'{self._asked.name}' vertices", len(self)
@@ -67,7 +68,7 @@ class VertexHandles:
             raise ModelError(f"{what}: {shortly(which)} names none of 0 … {n - 1}; give numbers, a slice or a mask") from None
         if not index.size:
             raise ModelError(f"{what}: {shortly(which)} chooses none; give at least one")
-        return Vertices(self._asked.name, index)
+        return Vertices(self._asked.name, self._own.start + index)
 
 
 class DeformableHandle:
@@ -83,6 +84,14 @@ class DeformableHandle:
     def vertices(self) -> VertexHandles:
         """All vertices: `flag.vertices[[0, 99]]`, `flag.vertices[flag.vertices.x[:, 2] > 1.0]`."""
         return VertexHandles(self._told())
+
+    @property
+    def directors(self) -> VertexHandles:
+        """The directors of a rod that resists twist, one for each edge: points beside the middles of edges that turn with them."""
+        asked = self._told()
+        if not getattr(asked.mesh, "directors", False):
+            raise ModelError(f"'{self.name}' has no directors; a rod of RodMaterial(twist=True) has")
+        return VertexHandles(asked, directors=True)
 
     def vertex(self, i: int) -> Point:
         """One vertex, as a point that elements act on."""
@@ -117,9 +126,10 @@ class DeformableHandle:
             raise ModelError(f"'{self.name}': {kind} has no ends; choose from vertices")
         if k not in (0, 1):
             raise ModelError(f"'{self.name}': end {k!r} is unknown; give 0, the first point, or 1, the last")
-        last = len(asked.mesh.vertices) - 1
+        last = points_of(asked.mesh) - 1
         pair = (0, 1) if k == 0 else (last, last - 1)
-        return Vertices(self.name, np.array(pair[:1]), pair)
+        turning = (last + 1 if k == 0 else len(asked.mesh.vertices) - 1,) if getattr(asked.mesh, "directors", False) else ()
+        return Vertices(self.name, np.array(pair[:1]), pair + turning)
 
     def embed(self, surface: Any) -> None:
         """Show this surface (a TriMesh or a Mesh, in the axes of the mesh) in its stead; it moves with the cells around it."""
@@ -136,6 +146,11 @@ def _whole(value: Any, what: str) -> int:
 def shortly(value: Any) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def points_of(mesh: Any) -> int:
+    """How many vertices are matter: all but the directors of a rod."""
+    return getattr(mesh, "points", len(mesh.vertices))
 
 
 def start_places(asked: AskedDeformable) -> np.ndarray:

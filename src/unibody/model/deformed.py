@@ -30,7 +30,7 @@ from unibody.model.deformable import (
     PrescribedVertices,
 )  # fmt: skip
 from unibody.model.deformable_points import EXAMPLES, point_of_name, shortly, split_name, start_places
-from unibody.model.vertex_masses import consistent, lumped
+from unibody.model.vertex_masses import consistent, lumped, spinning
 from unibody.spatial.pose import Pose
 
 MOST = 4
@@ -179,7 +179,7 @@ def _info(asked: AskedDeformable, first: int, x: np.ndarray, v: np.ndarray) -> D
         faces, radius = mesh.faces, 0.5 * float(asked.material.thickness)
     else:
         edges, radius = mesh.edges, mesh.radius
-    inertia = consistent(asked) if asked.mass == "consistent" else None
+    inertia = consistent(asked) if asked.mass == "consistent" else spinning(asked) if getattr(mesh, "directors", False) else None
     mass = lumped(asked) if inertia is None else inertia.sums(n)
     return DeformableInfo(
         asked.name, asked.kind, first, _frozen(mesh.vertices), _frozen(x[span]), _frozen(v[span]), _frozen(mass),

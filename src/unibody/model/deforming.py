@@ -38,7 +38,8 @@ class Deforming:
     ) -> DeformableHandle:  # fmt: skip
         """A soft solid of tetrahedra, of `density` [kg/m³]. `order=2` makes them quadratic, with vertices at the middles of edges: they
         bend without locking. It stands at X_WB; `start` (n, 3), in the axes of the mesh, puts its vertices elsewhere than at rest.
-        `mass` "consistent" takes the mass matrix of the shape functions; frequencies are then too high by as much as lumped ones are too low."""
+        `mass` "consistent" takes the mass matrix of the shape functions; frequencies are then as much too high as lumped ones are too
+        low."""
         what = f"soft '{name}'"
         if not isinstance(mesh, TetMesh):
             raise ModelError(f"{what}: mesh {shortly(mesh)} is no TetMesh; give one such as TetMesh.box((1, 0.1, 0.1), cells=(10, 1, 1))")
@@ -67,7 +68,8 @@ class Deforming:
         self, name: str, points: Any, radius: float | None = None, material: Any = None, density: float = 1000.0, closed: bool = False,
         X_WB: Pose | None = None, V_WB: Any = None, start: Any = None, mass: str = "lumped",
     ) -> DeformableHandle:  # fmt: skip
-        """A rod or rope along points, or along a RodMesh; `closed` goes on from the last point to the first."""
+        """A rod or rope along points, or along a RodMesh; `closed` goes on from the last point to the first. A material with `twist` gives
+        every edge a director; `start` is then of the points alone, without twist, or `mesh.places(points, twist)`."""
         what = f"rod '{name}'"
         if isinstance(points, RodMesh):
             if radius is not None or closed:
@@ -78,6 +80,12 @@ class Deforming:
                 mesh = RodMesh(points, radius, closed)  # type: ignore[arg-type]
             except ModelError as error:
                 raise ModelError(f"{what}: {error}") from None
+        if getattr(material, "twist", False):
+            mesh = mesh.framed()
+            if start is not None and np.size(start) == 3 * mesh.points:
+                start = mesh.places(placed_as(start, mesh.points, f"{what} start"))
+        elif mesh.directors:
+            raise ModelError(f"{what}: its mesh has directors, which {shortly(material)} does not hold; give a material with twist=True")
         return self._deformable("rod", name, mesh, material, density, X_WB, V_WB, start, mass)
 
     def _deformable(
@@ -113,7 +121,8 @@ class Deforming:
     def attach(self, points: Vertices, target: Any, at: Any = None, clamped: bool = False, name: str | None = None) -> str:
         """Make vertices points of a body, exactly: where they are at the start, or `at` (n, 3) in the body's axes. Or points of another
         deformable: of `flag.at(face=…, weights=…)`, of as many of its vertices. `clamped`, for the end of a rod on a body, holds its
-        direction, too: the rod is clamped at the middle of its last edge. Returns the name."""
+        direction, too: the rod is clamped at the middle of its last edge, and, if it resists twist, does not turn there. Returns the
+        name."""
         chosen = self._chosen(points, "attach")
         called = self._element_name(name, f"{chosen.deformable}.attach", self._attachments)
         index = chosen.index
@@ -152,7 +161,7 @@ class Deforming:
         if not body and len(points) != len(index):
             raise ModelError(f"{what}: {len(index)} vertices on {len(points)} points; give as many")
         if at is not None and np.size(at) == 3 and len(index) > 1:
-            said = "of the last vertex and the next" if len(index) == 2 else "one for each vertex"
+            said = "of the last vertex and the next" if len(index) == 2 else "one for each vertex, in their order"
             raise ModelError(f"{what}: one place for {len(index)} vertices; give at ({len(index)}, 3), {said}")
         places = None if at is None else placed_as(at, len(index), f"{what} at")
         self._attachments[name] = AskedAttachment(name, deformable, index, body, points, places)

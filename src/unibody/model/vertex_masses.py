@@ -66,6 +66,11 @@ class MassMatrix:
             array.flags.writeable = False
         return made
 
+    def plus(self, other: MassMatrix) -> MassMatrix:
+        """The sum of two."""
+        pairs = ((self.rows, other.rows), (self.columns, other.columns), (self.values, other.values))
+        return MassMatrix.summed(*(np.concatenate(pair) for pair in pairs))
+
     def product(self, v: np.ndarray) -> np.ndarray:
         """M v, of (…, n, 3)."""
         flat = np.ascontiguousarray(v, float).reshape(-1, v.shape[-2] * 3)
@@ -103,7 +108,24 @@ def consistent(asked: Any) -> MassMatrix:
     cells, masses = cell_masses(asked)
     k = cells.shape[1]
     shares = (np.eye(k) + 1.0) / (k * (k + 1)) if k < 10 else quadratic_shares()
-    return MassMatrix.of_cells(np.asarray(cells, np.int64), masses[:, None, None] * shares)
+    M = MassMatrix.of_cells(np.asarray(cells, np.int64), masses[:, None, None] * shares)
+    return M.plus(spin_inertia(asked)) if getattr(asked.mesh, "directors", False) else M
+
+
+def spinning(asked: Any) -> MassMatrix:
+    """M of a rod with directors whose masses are lumped."""
+    every, mass = np.arange(asked.mesh.points), lumped(asked)[: asked.mesh.points]
+    return MassMatrix(every, every, mass).plus(spin_inertia(asked))
+
+
+def spin_inertia(asked: Any) -> MassMatrix:
+    """Of directors d at distances R beside the middles x̄ of edges of mass m: T = ½ (I/R²) |ḋ − dx̄/dt|² with I = m r²/2 about the axis. It
+    has no weight, and no momentum."""
+    mesh, (cells, masses) = asked.mesh, cell_masses(asked)
+    R = np.linalg.norm(mesh.vertices[mesh.points :] - mesh.vertices[cells].mean(axis=1), axis=1)
+    w = np.array([-0.5, -0.5, 1.0])
+    corners = np.concatenate([cells, mesh.points + np.arange(len(cells))[:, None]], axis=1)
+    return MassMatrix.of_cells(corners.astype(np.int64), (0.5 * masses * (mesh.radius / R) ** 2)[:, None, None] * np.outer(w, w))
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unibody.scenes.base import Scene, require, scene
-from unibody.shapes import Box
+from unibody.shapes import Box, Mesh
 from unibody.spatial.pose import Pose
 
 BODIES = {
@@ -44,14 +44,38 @@ JOINTS = (
 )
 
 
-def add_ragdoll(b: Any, name: str, X: Pose, scale: float = 1.0) -> None:
-    """One ragdoll of `scale` times 1.75 m, its feet at X, upright along X's z; elbows and knees bent by 15°. Every joint is a cone twist of three angles with their
-    own ranges: elbows bend within [−135°, 0] and [−5°, 5°] and twist within [−10°, 10°], as the paper says; the other ranges are ours,
-    those of a limber person. Sideways ranges of the right side mirror those of the left."""
+def cut_box(sides: np.ndarray, cells: int) -> Mesh:
+    """A box whose sides are cut into cells × cells rectangles, of two triangles each.
+
+    >>> len(cut_box(np.ones(3), 2).vertices)
+    26
+    """
+    steps = np.arange(cells)
+    i, j = (a.ravel() for a in np.meshgrid(steps, steps, indexing="ij"))
+    corners, faces = [], []
+    for axis in range(3):
+        for end in (0, cells):
+            for u, w in ((0, 0), (1, 0), (1, 1), (0, 1)):
+                corner = np.empty((len(i), 3), np.int64)
+                corner[:, axis], corner[:, axis - 2], corner[:, axis - 1] = end, i + u, j + w
+                corners.append(corner)
+            at = 4 * len(i) * (2 * axis + (end > 0)) + np.arange(4)[:, None] * len(i) + np.arange(len(i))
+            quad = at if end else at[::-1]
+            faces += [quad[[0, 1, 2]].T, quad[[0, 2, 3]].T]
+    known, number = np.unique(np.concatenate(corners), axis=0, return_inverse=True)
+    return Mesh((known / cells - 0.5) * sides, number.reshape(-1)[np.concatenate(faces)])
+
+
+def add_ragdoll(b: Any, name: str, X: Pose, scale: float = 1.0, cells: int = 1) -> None:
+    """One ragdoll of `scale` times 1.75 m, its feet at X, upright along X's z; elbows and knees bent by 15°; sides of bodies cut into so
+    many `cells` each way. Every joint is a cone twist of three angles with their own ranges: elbows bend within [−135°, 0] and [−5°, 5°]
+    and twist within [−10°, 10°], as the paper says; the other ranges are ours, those of a limber person. Sideways ranges of the right side
+    mirror those of the left."""
     import unibody as ub
 
     for body, (size, place) in BODIES.items():
-        b.body(f"{name}{body}", shape=Box(scale * np.array(size)), X_WB=X @ Pose(p=scale * np.array(place)))
+        sides = scale * np.array(size)
+        b.body(f"{name}{body}", shape=Box(sides) if cells == 1 else cut_box(sides, cells), X_WB=X @ Pose(p=scale * np.array(place)))
     turns = ub.Composite(*(ub.Revolute(axis=axis) for axis in (BEND, SIDE, TWIST)))
     for joint, parent, child, place, ranges in JOINTS:
         ends = {key: Pose(p=scale * np.subtract(place, BODIES[body][1])) for key, body in (("X_PF", parent), ("X_BM", child))}
@@ -84,18 +108,31 @@ def ragdolls(*, n: int = 1, height: float = 0.3, friction: float = 0.3, across: 
     return Scene(b.build(), duration=2.0, dt=0.01, notes="They collapse onto each other; no elbow or knee bends the wrong way.")
 
 
-@scene("ragdoll-pile", summary="Ragdolls fall on each other, one after the other, and lie in a pile")
-def ragdoll_pile(*, n: int = 2, friction: float = 0.5) -> Scene:
-    """n ragdolls of 1.75 m and 76 kg (eleven bodies, ten joints with ranges each), lying in the air face down, 0.6 m above each other and
-    turned by 70° more each; all fall on the same place."""
+@scene("ragdoll-pile", summary="Ragdolls fall on each other, one after the other or in layers, and lie in a pile")
+def ragdoll_pile(*, n: int = 2, friction: float = 0.5, layer: int = 1, cells: int = 1, reach: float = 2e-3) -> Scene:
+    """n ragdolls of 1.75 m and 76 kg (eleven bodies, ten joints with ranges each), lying in the air face down. One above the other
+    (`layer` = 1), they are 0.6 m apart and turned by 70° more each, and all fall on the same place. With several in a layer these lie side
+    by side in two rows, layers are 0.35 m apart, every other one crosswise: a heap with contacts everywhere. Sides of bodies are cut into
+    `cells` each way (2: the 26 vertices that the paper's bodies have on average), contact has a `reach` [m]."""
     import unibody as ub
 
     require("ragdoll-pile", n >= 1, f"n={n}; give at least 1")
+    require("ragdoll-pile", layer >= 1, f"layer={layer}; give at least 1")
+    require("ragdoll-pile", cells >= 1, f"cells={cells}; give at least 1")
     b = ub.Builder()
     b.body("ground", shape=ub.Plane(), kind="static")
+    rows = (layer + 1) // 2
     for k in range(n):
-        lying = Pose.about((0, 0, 1), math.radians(70.0 * k), p=(0, 0, 0.35 + 0.6 * k)) @ Pose.about((0, 1, 0), 0.5 * math.pi)
-        add_ragdoll(b, f"doll{k}." if n > 1 else "", lying @ Pose(p=(0, 0, -1.0)))
-    b.add(ub.Contact(friction=friction, reach=2e-3), name="contact")
+        level, at = divmod(k, layer)
+        if layer == 1:
+            place, turn = (0.0, 0.0, 0.35 + 0.6 * level), math.radians(70.0 * k)
+        else:
+            turn = 0.5 * math.pi * (level % 2)
+            # a man lies along x, 0.75 m beside the next; the other row is 2 m farther on
+            along, aside = 2.0 * (at // rows) - 1.0, 0.75 * (at % rows - 0.5 * (rows - 1))
+            place = (math.cos(turn) * along - math.sin(turn) * aside, math.sin(turn) * along + math.cos(turn) * aside, 0.35 + 0.35 * level)
+        lying = Pose.about((0, 0, 1), turn, p=place) @ Pose.about((0, 1, 0), 0.5 * math.pi)
+        add_ragdoll(b, f"doll{k}." if n > 1 else "", lying @ Pose(p=(0, 0, -1.0)), cells=cells)
+    b.add(ub.Contact(friction=friction, reach=reach), name="contact")
     notes = "They come to rest in a pile; no elbow or knee bends the wrong way. Two have some 250 contacts: seconds of work a step."
     return Scene(b.build(), duration=1.2, dt=0.01, notes=notes, solver="complementarity")

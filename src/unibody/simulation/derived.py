@@ -35,7 +35,8 @@ def momenta(recording: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     centres = places[..., :3] + arm
     p, L, moment, mass = linear.sum(axis=1), (np.cross(centres, linear) + spin).sum(axis=1), (m * centres).sum(axis=1), float(m.sum())
     for d in model.deformables:
-        x, own = recording.vertices(d.name), d.momenta(recording.velocities(d.name))
+        x, own = (recording._of_vertices(d.every, what) for what in ("vertices", "vertex_velocities"))
+        own = d.momenta(own)
         p, L, moment, mass = p + own.sum(axis=1), L + np.cross(x, own).sum(axis=1), moment + d.mass @ x, mass + float(d.mass.sum())
     return p, L, moment / mass if mass > 0.0 else np.full((rows, 3), np.nan)
 

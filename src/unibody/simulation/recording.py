@@ -30,6 +30,7 @@ from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.whole_file import whole_file, whole_text
 from unibody.solvers import Bound, Report
 from unibody.spatial.pose import rotation_from_quaternion, vector
+from unibody.spatial.rod_frames import frames, twists
 
 
 class Energies:
@@ -279,6 +280,23 @@ class Recording:
         info = self.model.deformable(deformable)
         return principal_strains(info.mesh, self.vertices(info.name))
 
+    def rod_frames(self, rod: Any) -> np.ndarray:
+        """(T, k, 3, 3) material frames of the edges of a rod that resists twist: columns along it, to its director, and across both."""
+        return frames(*self._framed(rod))
+
+    def rod_twist(self, rod: Any) -> np.ndarray:
+        """(T, m) by how much the edges at each inner point of a rod are turned about it against each other [rad]; of a closed rod at all
+        points, the first one last."""
+        return twists(*self._framed(rod))
+
+    def _framed(self, rod: Any) -> tuple[np.ndarray, np.ndarray, bool]:
+        """(T, n, 3) points and (T, k, 3) directors of a rod, and whether it is closed."""
+        info = self.model.deformable(rod)
+        if not getattr(info.mesh, "directors", False):
+            raise ModelError(f"'{info.name}' has no material frames; a rod of RodMaterial(twist=True) has")
+        x = self._of_vertices(info.every, "vertices")
+        return x[:, : info.mesh.points], x[:, info.mesh.points :], info.mesh.closed
+
     def contact_forces(self, deformable: Any) -> np.ndarray:
         """(T, n, 3) the forces of contacts and their friction on the vertices of a deformable, world axes [N]."""
         return self._of_vertices(self.model.deformable(deformable).vertices, "vertex_contacts")
@@ -499,6 +517,10 @@ class Recording:
     def to_vtu(self, path: str | Path, *, fps: float | None = None) -> Path:
         """A series of .vtu files for ParaView, with the .pvd file that lists them; of a folder, the .pvd file in it has its name."""
         return _view("vtu").write_vtu(self, path, fps=fps)
+
+    def to_usda(self, path: str | Path, *, fps: float | None = None) -> Path:
+        """USD as text with time samples: bodies, springs and cables, vertices of deformables."""
+        return _view("usda").write_usda(self, path, fps=fps)
 
     def plot(self, *what: str, path: str | Path | None = None, title: str | None = None) -> Any:
         """Draw series over time, `rec.plot("energy", "q:elbow", "reaction:elbow")`; without a path the figure is returned."""

@@ -204,6 +204,16 @@ def turned_quaternion(w, x, y, z, ox, oy, oz, h):
 
 
 @device
+def put_quaternion_rate(q, a, ox, oy, oz, qdot_out):
+    """q ⊗ (0, ω) / 2 of the quaternion q[a] … q[a + 3], with ω in the turned frame."""
+    w, x, y, z = q[a], q[a + 1], q[a + 2], q[a + 3]
+    qdot_out[a] = 0.5 * (-x * ox - y * oy - z * oz)
+    qdot_out[a + 1] = 0.5 * (w * ox + y * oz - z * oy)
+    qdot_out[a + 2] = 0.5 * (w * oy - x * oz + z * ox)
+    qdot_out[a + 3] = 0.5 * (w * oz + x * oy - y * ox)
+
+
+@device
 def rotation_vector(R):
     """The rotation vector (axis × angle, angle in [0, π]) of a rotation."""
     w, x, y, z = quaternion_of_rotation(R)

@@ -235,15 +235,9 @@ class ImpulseMaximal(ForestSystem):
         keep_courses(self._courses, self.view(NODE_CONSTANTS), before, q, v)
 
     def project(
-        self,
-        t: float,
-        q: np.ndarray,
-        v: np.ndarray,
-        control: np.ndarray,
-        projected: np.ndarray,
-        constraints: ConstraintRows,
-        stiction: Stiction | None = None,
-    ) -> None:
+        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, projected: np.ndarray, constraints: ConstraintRows, stiction:
+        Stiction | None = None,
+    ) -> None:  # fmt: skip
         """Bring q and v back onto the joints and those constraint rows that are `projected`, and what sticks to where it was."""
         first, rows = self.constraints.primary_rows, np.flatnonzero(projected)
         sticking = NO_ROWS if stiction is None else stiction.rows

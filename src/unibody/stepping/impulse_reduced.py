@@ -357,15 +357,9 @@ class ImpulseReduced(SystemAround[ReducedSystem]):
             keep_courses(self.view(FREE)[1:], self.view(NODE_CONSTANTS), before, q, v)
 
     def project(
-        self,
-        t: float,
-        q: np.ndarray,
-        v: np.ndarray,
-        control: np.ndarray,
-        projected: np.ndarray,
-        constraints: ConstraintRows,
-        stiction: Stiction | None = None,
-    ) -> None:
+        self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, projected: np.ndarray, constraints: ConstraintRows, stiction:
+        Stiction | None = None,
+    ) -> None:  # fmt: skip
         """Bring q and v back onto the rows that are `projected`; what sticks, to where it was."""
         self._settled = False
         if stiction is not None:

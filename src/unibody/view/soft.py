@@ -67,7 +67,7 @@ class Soft:
         """(n, m): from cells to the vertices that they meet at."""
         cells = next(getattr(self.mesh, name) for name in ("tets", "faces", "edges") if hasattr(self.mesh, name))
         m, corners = cells.shape
-        around = np.bincount(cells.ravel(), minlength=len(self.mesh.vertices))
+        around = np.bincount(cells.ravel(), minlength=self.vertices.stop - self.vertices.start)
         entries = 1.0 / around[cells.ravel()], (cells.ravel(), np.repeat(np.arange(m), corners))
         return csr_array(entries, shape=(len(around), m))
 
@@ -94,7 +94,7 @@ def softs(model: Model) -> tuple[Soft, ...]:
     colours = np.array(body_colours(bodies + len(model.deformables)))[bodies:]
     out = []
     for d, colour in zip(model.deformables, colours, strict=True):
-        rest, faces, support, weights = d.look if d.look is not None else (d.X, d.faces, None, None)
+        rest, faces, support, weights = d.look if d.look is not None else (d.X[: d.vertices.stop - d.first], d.faces, None, None)
         out.append(Soft(d.name, d.vertices, faces, d.edges, d.radius, colour, d.kind == "soft", rest, d.mesh, support, weights))
     return tuple(out)
 

@@ -153,8 +153,8 @@ ODD = """<mujoco><option density="1.2" viscosity="1e-5" wind="1 0 0" integrator=
       <site name="sb" pos="0 0 1"/></body></body>
   <body name="c"><joint name="r" type="slide"/><geom size=".1"/><site name="sc"/></body></worldbody>
 <contact><exclude name="apart" body1="a" body2="c"/></contact>
-<tendon><spatial name="round" stiffness="1"><site site="here"/><geom geom="post"/><site site="sa"/></spatial>
-  <spatial name="short" stiffness="1" springlength=".4"><site site="here"/><site site="sa"/><site site="sb"/></spatial>
+<tendon><spatial name="round" stiffness="1"><site site="here"/><geom geom="post" sidesite="sa"/><site site="sa"/></spatial>
+  <spatial name="within" stiffness="1"><site site="here"/><geom geom="post" sidesite="here"/><site site="sa"/></spatial>
   <spatial name="leash" range="0 1" limited="true"><site site="here"/><site site="sc"/></spatial>
   <fixed name="pair" stiffness="3"><joint joint="p" coef="1"/><joint joint="r" coef="1"/></fixed></tendon>
 <actuator><motor name="winch" tendon="pair"/><muscle name="biceps" joint="p" lengthrange="0 1"/><motor name="thrust" site="sa"/>
@@ -165,7 +165,7 @@ ODD = """<mujoco><option density="1.2" viscosity="1e-5" wind="1 0 0" integrator=
 <sensor><gyro name="feel" site="sa"/></sensor></mujoco>"""
 SAID = [
     ("'q'", "angle of the whole rotation"), ("'p'", "margin"), ("'p'", "dry friction is smooth"), ("'p'", "actfrcrange"),
-    ("'round'", "pulleys or around geoms"), ("'short'", "push when they are short"), ("'leash'", "limits on length"),
+    ("'round'", "site of another body"), ("'within'", "run inside a geom"), ("'leash'", "limits on length"),
     ("'pair'", "several joints together"), ("'winch'", "drive a tendon"), ("'biceps'", "muscles"), ("'thrust'", "drive a site"),
     ("'servo'", "ctrlrange"), ("'slow'", "lag"), ("'slow'", "not the same both ways"), ("'loose'", "not active"), ("'pin'", "exactly"),
     ("'feel'", "sensors"), ("'sun'", "lights"), ("'eye'", "cameras"), ("'sky'", "textures"),

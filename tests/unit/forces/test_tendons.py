@@ -86,7 +86,7 @@ def test_power_of_the_loads_is_what_the_ledger_says(world, kind):
 
 
 def test_lengths_of_a_helix_and_of_a_great_circle(world):
-    """Points at distance d from the axis, opposite each other: two tangents and a half-turn less two arccos r/d, unrolled with the height."""
+    """Points at distance d from the axis, opposite each other: two tangents and a half-turn less two arccos r/d, unrolled."""
     p, q = Point("world", (-2.0, 0.0, 0.0)), Point("world", (2.0, 0.01, 1.5))
     d, d2, r = 2.0, sqrt(4.0 + 1e-4), 0.5
     turn = pi - np.arctan2(0.01, 2.0)

@@ -50,7 +50,7 @@ def refused(act, said):
     (lambda b: b.soft("new", BLOCK, Bars(), 0.0), r"soft 'new' density: 0.0 is not positive"),
     (lambda b: b.soft("new", BLOCK, Bars(), 1, order=3), r"order 3 cannot be; give 1 or 2"),
     (lambda b: b.soft("new", BLOCK.quadratic(), Bars(), 1, order=1), r"order 1 cannot be; its mesh is quadratic already"),
-    (lambda b: b.soft("new", BLOCK, Bars(), 1, mass="consistent"), r"masses 'consistent' are unknown; give 'lumped'"),
+    (lambda b: b.soft("new", BLOCK, Bars(), 1, mass="heavy"), r"masses 'heavy' are unknown; give one of lumped, consistent"),
     (lambda b: b.soft("new", BLOCK, Bars(), 1, start=[(0, 0, 0)]), r"soft 'new' start: shape \(1, 3\); give \(8, 3\)"),
     (lambda b: b.soft("new", BLOCK, Bars(), 1, V_WB=(0, 0, 0, 1e13, 0, 0)), r"soft 'new' V_WB: 1e\+13 is beyond"),
     (lambda b: b.cloth("new", SHEET, Bars(), 1, pressure=5.0), r"pressure 5 Pa in cloth that is open \(a boundary of 8 edges\)"),

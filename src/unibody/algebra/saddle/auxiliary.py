@@ -49,15 +49,8 @@ def anticipate(k: int, w: int, M: Floats, K: Floats, response: Floats, A_out: Fl
 
 @kernel
 def solve_semidefinite(
-    k: int,
-    A: Floats,
-    b: Floats,
-    reference: Floats,
-    relative_tolerance: float,
-    x_out: Floats,
-    null_out: Floats,
-    work_out: Floats,
-) -> int:
+    k: int, A: Floats, b: Floats, reference: Floats, relative_tolerance: float, x_out: Floats, null_out: Floats, work_out: Floats,
+) -> int:  # fmt: skip
     """The minimum-norm x with A x = b, and A's rank. `reference` may be empty: then no row is compared with it.
 
     The first k − rank rows of `null_out` (k²) are an orthonormal basis of the null space. `work_out` holds 3 k numbers.

@@ -213,16 +213,8 @@ def factor_tree(parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp:
 
 @kernel
 def solve_tree_many(
-    k: int,
-    parent: Ints,
-    rows: Ints,
-    plan: Ints,
-    factor: Floats,
-    f: Floats,
-    b: Floats,
-    y_out: Floats,
-    lambda_out: Floats,
-) -> None:
+    k: int, parent: Ints, rows: Ints, plan: Ints, factor: Floats, f: Floats, b: Floats, y_out: Floats, lambda_out: Floats,
+) -> None:  # fmt: skip
     """k systems H (y, λ) = (f, b), stored one after the other; an empty `b` is zero. Each body's run is read twice for all k."""
     n = parent.size
     biased = b.size > 0
@@ -345,19 +337,9 @@ def solve_tree(parent: Ints, rows: Ints, plan: Ints, factor: Floats, f: Floats, 
 
 @kernel
 def factor_solve_tree(
-    parent: Ints,
-    rows: Ints,
-    plan: Ints,
-    M: Floats,
-    Gc: Floats,
-    Gp: Floats,
-    C: Floats,
-    f: Floats,
-    b: Floats,
-    factor_out: Floats,
-    y_out: Floats,
-    lambda_out: Floats,
-) -> int:
+    parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp: Floats, C: Floats, f: Floats, b: Floats, factor_out: Floats, y_out:
+    Floats, lambda_out: Floats,
+) -> int:  # fmt: skip
     """`factor_tree`, then `solve_tree`, in one call. (One sweep for both was tried: not faster.)"""
     failed = factor_tree(parent, rows, plan, M, Gc, Gp, C, factor_out)
     if failed < 0:

@@ -114,19 +114,9 @@ def add_outer3(A, s, y):
 
 @kernel
 def eliminate(
-    solving: bool,
-    parent: Ints,
-    plan: Ints,
-    M: Floats,
-    Gc: Floats,
-    Gp: Floats,
-    C: Floats,
-    f: Floats,
-    b: Floats,
-    factor_out: Floats,
-    y_out: Floats,
-    lambda_out: Floats,
-) -> int:
+    solving: bool, parent: Ints, plan: Ints, M: Floats, Gc: Floats, Gp: Floats, C: Floats, f: Floats, b: Floats, factor_out: Floats, y_out:
+    Floats, lambda_out: Floats,
+) -> int:  # fmt: skip
     """Leaves to root: the factor and, if `solving`, d⁻¹ z in y and t in λ, in the shadow of the pivots' divisions."""
     n = parent.size
     for i in range(n - 1, -1, -1):
@@ -257,16 +247,8 @@ def substitute_back(k: int, parent: Ints, plan: Ints, factor: Floats, y_out: Flo
 
 @kernel
 def solve_tree_many(
-    k: int,
-    parent: Ints,
-    rows: Ints,
-    plan: Ints,
-    factor: Floats,
-    f: Floats,
-    b: Floats,
-    y_out: Floats,
-    lambda_out: Floats,
-) -> None:
+    k: int, parent: Ints, rows: Ints, plan: Ints, factor: Floats, f: Floats, b: Floats, y_out: Floats, lambda_out: Floats,
+) -> None:  # fmt: skip
     """k systems H (y, λ) = (f, b), stored one after the other; an empty `b` is zero. Each body's run is read twice for all k."""
     n = parent.size
     biased = b.size > 0
@@ -317,19 +299,9 @@ def solve_tree(parent: Ints, rows: Ints, plan: Ints, factor: Floats, f: Floats, 
 
 @kernel
 def factor_solve_tree(
-    parent: Ints,
-    rows: Ints,
-    plan: Ints,
-    M: Floats,
-    Gc: Floats,
-    Gp: Floats,
-    C: Floats,
-    f: Floats,
-    b: Floats,
-    factor_out: Floats,
-    y_out: Floats,
-    lambda_out: Floats,
-) -> int:
+    parent: Ints, rows: Ints, plan: Ints, M: Floats, Gc: Floats, Gp: Floats, C: Floats, f: Floats, b: Floats, factor_out: Floats, y_out:
+    Floats, lambda_out: Floats,
+) -> int:  # fmt: skip
     """`factor_tree` and `solve_tree` in two sweeps instead of three."""
     failed = eliminate(True, parent, plan, M, Gc, Gp, C, f, b, factor_out, y_out, lambda_out)
     if failed < 0:

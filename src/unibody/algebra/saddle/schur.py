@@ -38,16 +38,8 @@ def schur_work(w: int, k: int, n: int, total_rows: int) -> int:
 
 @kernel
 def solve_rest(
-    k: int,
-    pivots: int,
-    size: int,
-    sign: float,
-    relative_tolerance: float,
-    A: Floats,
-    x_out: Floats,
-    scratch_out: Floats,
-    mu_out: Floats,
-) -> int:
+    k: int, pivots: int, size: int, sign: float, relative_tolerance: float, A: Floats, x_out: Floats, scratch_out: Floats, mu_out: Floats,
+) -> int:  # fmt: skip
     """μ from the Schur complement left in the corner of A, times `sign`; its rank. Scratch starts with the sizes of `factor_ldl`."""
     corner, rest = scratch_out[size : size + k * k], scratch_out[size + k * k :]
     for i in range(k):
@@ -114,24 +106,9 @@ def invert_block(w: int, at: int, M: Floats, inverse_out: Floats) -> bool:
 
 @kernel
 def solve_dense(
-    w: int,
-    k: int,
-    parent: Ints,
-    rows: Ints,
-    M: Floats,
-    Gc: Floats,
-    Gp: Floats,
-    C: Floats,
-    K: Floats,
-    f: Floats,
-    b: Floats,
-    c: Floats,
-    relative_tolerance: float,
-    work_out: Floats,
-    y_out: Floats,
-    lambda_out: Floats,
-    mu_out: Floats,
-) -> int:
+    w: int, k: int, parent: Ints, rows: Ints, M: Floats, Gc: Floats, Gp: Floats, C: Floats, K: Floats, f: Floats, b: Floats, c: Floats,
+    relative_tolerance: float, work_out: Floats, y_out: Floats, lambda_out: Floats, mu_out: Floats,
+) -> int:  # fmt: skip
     """y, λ and μ by dense LDLᵀ of H (§3.2)."""
     n = parent.size
     pivots = n * w
@@ -184,24 +161,9 @@ def solve_dense(
 
 @kernel
 def solve_schur(
-    w: int,
-    k: int,
-    parent: Ints,
-    rows: Ints,
-    M: Floats,
-    Gc: Floats,
-    Gp: Floats,
-    C: Floats,
-    K: Floats,
-    f: Floats,
-    b: Floats,
-    c: Floats,
-    relative_tolerance: float,
-    work_out: Floats,
-    y_out: Floats,
-    lambda_out: Floats,
-    mu_out: Floats,
-) -> int:
+    w: int, k: int, parent: Ints, rows: Ints, M: Floats, Gc: Floats, Gp: Floats, C: Floats, K: Floats, f: Floats, b: Floats, c: Floats,
+    relative_tolerance: float, work_out: Floats, y_out: Floats, lambda_out: Floats, mu_out: Floats,
+) -> int:  # fmt: skip
     """y, λ and μ by A = G M⁻¹ Gᵀ + C (§2.2)."""
     n = parent.size
     pivots = 0

@@ -159,18 +159,9 @@ def assemble_coupling(
 
 @kernel
 def assemble_border(
-    lists: Ints,
-    body: Ints,
-    shift: Floats,
-    border: Floats,
-    border_columns: Floats,
-    factor: Floats,
-    kind: int,
-    index: int,
-    position: int,
-    flag: int,
-    scratch_out: Floats,
-) -> None:
+    lists: Ints, body: Ints, shift: Floats, border: Floats, border_columns: Floats, factor: Floats, kind: int, index: int, position: int,
+    flag: int, scratch_out: Floats,
+) -> None:  # fmt: skip
     """Add an entry of a border row: on a node, on a column of this step, or on a column of a cut joint."""
     if kind == BORDER_COLUMN:
         scratch_out[36 * lists[WIDEST] + 6 * ((flag // 6) * lists[WIDEST] + position) + flag % 6] += border_columns[index]
@@ -215,21 +206,9 @@ def add_to_gram(lists: Ints, front: int, size: int, update: int, scratch: Floats
 
 @kernel
 def factor_multifrontal(
-    steps: Ints,
-    lists: Ints,
-    records: Ints,
-    body: Ints,
-    shift: Floats,
-    columns: Floats,
-    blocks: Floats,
-    coupling: Floats,
-    diagonal: Floats,
-    border: Floats,
-    border_columns: Floats,
-    factor_out: Floats,
-    scratch_out: Floats,
-    gram_out: Floats,
-) -> int:
+    steps: Ints, lists: Ints, records: Ints, body: Ints, shift: Floats, columns: Floats, blocks: Floats, coupling: Floats, diagonal: Floats,
+    border: Floats, border_columns: Floats, factor_out: Floats, scratch_out: Floats, gram_out: Floats,
+) -> int:  # fmt: skip
     """Factor; 0, or the number of the node whose pivot was not positive beyond round-off (of a λ: the child of its joint).
 
     `gram_out` (rows²) becomes G A⁻¹ Gᵀ.

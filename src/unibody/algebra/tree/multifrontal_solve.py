@@ -21,17 +21,9 @@ from unibody.algebra.tree.multifrontal_plan import (  # isort: skip
 
 @kernel
 def reduce_multifrontal(
-    steps: Ints,
-    lists: Ints,
-    body: Ints,
-    shift: Floats,
-    columns: Floats,
-    factor: Floats,
-    right: Floats,
-    f: Floats,
-    state_out: Floats,
+    steps: Ints, lists: Ints, body: Ints, shift: Floats, columns: Floats, factor: Floats, right: Floats, f: Floats, state_out: Floats,
     reduced_out: Floats,
-) -> None:
+) -> None:  # fmt: skip
     """The first half of a solve. `reduced_out` (one a border row) becomes G y for μ = 0.
 
     `state_out` (plan.state_size numbers) goes on to the second half.
@@ -107,17 +99,9 @@ def reduce_multifrontal(
 
 @kernel
 def recover_multifrontal(
-    steps: Ints,
-    lists: Ints,
-    body: Ints,
-    shift: Floats,
-    columns: Floats,
-    factor: Floats,
-    mu: Floats,
-    state_out: Floats,
-    x_out: Floats,
+    steps: Ints, lists: Ints, body: Ints, shift: Floats, columns: Floats, factor: Floats, mu: Floats, state_out: Floats, x_out: Floats,
     y_out: Floats,
-) -> None:
+) -> None:  # fmt: skip
     """The second half of a solve, with the multipliers of the border rows: y, and x = J y of all nodes."""
     n = body.size // BODY
     welded = lists[WELDS] > 0

@@ -17,8 +17,18 @@ from __future__ import annotations
 
 from math import sqrt
 
-from unibody.collision.rigid.box_features import bit, clipped_name, column, corner_name, corner_of, crossing_name, edge_start
-from unibody.collision.rigid.clip import cut_to_rectangle, drop_flat, put_corner
+from unibody.collision.rigid.clip import (
+    bit,
+    clipped_name,
+    column,
+    corner_name,
+    corner_of,
+    crossing_name,
+    cut_to_rectangle,
+    drop_flat,
+    edge_start,
+    put_corner,
+)
 from unibody.collision.rigid.contacts import flush_within, put, put_once
 from unibody.collision.rigid.nearest import nearest_of_box
 from unibody.collision.rigid.thinning import thin_out

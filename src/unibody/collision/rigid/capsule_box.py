@@ -7,9 +7,8 @@ on two points. A capsule level with a face that it is not over passes it (see `f
 
 from __future__ import annotations
 
-from unibody.collision.rigid.box_features import corner_of, edge_start
 from unibody.collision.rigid.box_pairs import ALMOST_FACE
-from unibody.collision.rigid.clip import cut_to_rectangle, put_corner
+from unibody.collision.rigid.clip import corner_of, cut_to_rectangle, edge_start, put_corner
 from unibody.collision.rigid.contacts import flush_within, put
 from unibody.collision.rigid.kinds import CAPSULE
 from unibody.collision.rigid.nearest import nearest_of_box

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unibody.arena import CallFrame
 from unibody.collision.rigid import touching_pairs as at
 from unibody.collision.rigid.allowing import rights_of
 from unibody.collision.rigid.by_coal import CoalPairs
@@ -20,7 +21,6 @@ from unibody.collision.rigid.table import ShapeTable
 from unibody.collision.shape_rights import ShapeRights
 from unibody.element import number
 from unibody.errors import ModelError
-from unibody.frame import CallFrame
 from unibody.model import Model
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from math import cos, pi, sin, sqrt
 
-from unibody.collision.rigid.box_features import bit, face_corner
-from unibody.collision.rigid.clip import LABELS, ROOM, cut, put_corner
+from unibody.collision.rigid.clip import LABELS, ROOM, bit, cut, face_corner, put_corner
 from unibody.collision.rigid.contacts import RECORD, put, put_once
 from unibody.collision.rigid.hull_climbing import farthest_corner
 from unibody.collision.rigid.hull_features import RIMS, corner_tag, cut_tag

@@ -6,7 +6,7 @@ never needed before, or arrays are too small, it says so: after one search by `f
 
 from __future__ import annotations
 
-from unibody.arena import part
+from unibody.arena import floats_in, ints_in, part
 from unibody.collision.rigid.box_pairs import box_contacts
 from unibody.collision.rigid.capsule_box import capsule_box_contacts
 from unibody.collision.rigid.contacts import rest_apart
@@ -17,7 +17,6 @@ from unibody.collision.rigid.on_mesh import mesh_contacts
 from unibody.collision.rigid.plane_pairs import plane_contacts
 from unibody.collision.rigid.round_pairs import round_contacts
 from unibody.collision.rigid.search import WIDER, pair_up, pairs_hold, pick_pairs, sort_pairs
-from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, kernel, prototype_of
 
 FAMILY_KERNELS = {

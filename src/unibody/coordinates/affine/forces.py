@@ -120,7 +120,7 @@ class AffineForces:
 
     def __init__(self, view: RigidView, errors: CallbackErrors, clock: np.ndarray):
         self.model, model = view.model, view.model
-        self.n, self.nv = model.n_frames, model.nv_joints
+        self.n, self.nv, self._bodies = model.n_frames, model.nv_joints, model.n_bodies
         self._view, self._errors, self._clock = view, errors, clock
         self.limit = np.concatenate([np.zeros(0), *(j.effort_limit for j in model.joints)])
         stores = {name: f for name, f in model.forces if has_energy(f)}
@@ -149,8 +149,7 @@ class AffineForces:
     def _load(self, tables: ForceTables, signals: np.ndarray, *at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Wrenches, efforts and ledger at (X, V, q, v, control)."""
         F, effort, ledger, right = np.empty(6 * self.n), np.empty(2 * self.nv), np.empty(4), np.empty(self.nv)
-        given = tables.classes, tables.index, tables.parameters, self.limit, signals, *at, self.model.n_bodies
-        load_forces(*given, F, effort, ledger, right)
+        load_forces(tables.classes, tables.index, tables.parameters, self.limit, signals, *at, self._bodies, F, effort, ledger, right)
         if self._errors.error is not None:
             raise_error_of(self._errors)
         return F, right, ledger

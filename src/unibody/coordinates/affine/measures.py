@@ -36,6 +36,15 @@ def measured_vector(vectors, k, i, Q, a, b):
     return (x, y, z)
 
 
+@device
+def measured_vectors(vectors, k, Q, a, b):
+    """y₀ … y₃ of measure k."""
+    return (
+        measured_vector(vectors, k, 0, Q, a, b), measured_vector(vectors, k, 1, Q, a, b),
+        measured_vector(vectors, k, 2, Q, a, b), measured_vector(vectors, k, 3, Q, a, b),
+    )  # fmt: skip
+
+
 @kernel
 def fill_measures(kind: Ints, pair: Ints, vectors: Floats, near: Floats, Q: Floats, value_out: Floats) -> None:
     """C of every measure that has a kernel."""
@@ -44,10 +53,7 @@ def fill_measures(kind: Ints, pair: Ints, vectors: Floats, near: Floats, Q: Floa
             continue
         a = 12 * pair[2 * k]
         b = 12 * pair[2 * k + 1]
-        y0 = measured_vector(vectors, k, 0, Q, a, b)
-        y1 = measured_vector(vectors, k, 1, Q, a, b)
-        y2 = measured_vector(vectors, k, 2, Q, a, b)
-        y3 = measured_vector(vectors, k, 3, Q, a, b)
+        y0, y1, y2, y3 = measured_vectors(vectors, k, Q, a, b)
         value_out[k] = measure_value(kind[k], y0, y1, y2, y3, near[k])
 
 
@@ -59,10 +65,7 @@ def fill_slopes(kind: Ints, pair: Ints, vectors: Floats, Q: Floats, slope_out: F
             continue
         a = 12 * pair[2 * k]
         b = 12 * pair[2 * k + 1]
-        y0 = measured_vector(vectors, k, 0, Q, a, b)
-        y1 = measured_vector(vectors, k, 1, Q, a, b)
-        y2 = measured_vector(vectors, k, 2, Q, a, b)
-        y3 = measured_vector(vectors, k, 3, Q, a, b)
+        y0, y1, y2, y3 = measured_vectors(vectors, k, Q, a, b)
         store_slope(kind[k], y0, y1, y2, y3, 12 * k, slope_out)
 
 

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from unibody.coordinates.affine.body import polar, twist_of_rate
 from unibody.coordinates.affine.links import Link
 from unibody.coordinates.affine.measures import BodyMeasure, MeasureTable, joint_measures
-from unibody.coordinates.affine.polar import project_bodies, see_rotations
+from unibody.coordinates.affine.polar import add_pulled_loads, project_bodies, see_rotations
 from unibody.coordinates.affine.rows import JointPart
 from unibody.element import Kinematics
 from unibody.joints.base import Joint
@@ -140,6 +140,10 @@ class JointCoordinates:
         v, rows = np.zeros(self._nv), seen.rows.reshape(-1, 2, 12)[self.which]
         v[self.which] = np.einsum("nsj,nsj->n", rows, V.reshape(-1, 12)[self.pair])
         return v
+
+    def pull(self, seen: SeenBodies, F: np.ndarray, efforts: np.ndarray, factor: float, loads_out: np.ndarray) -> None:
+        """loads (12 per body) += wrenches and efforts of the joints that are known, times a factor."""
+        add_pulled_loads(F, seen.T, self.which, self.pair.ravel(), seen.rows, efforts, factor, loads_out)
 
     def fitted(self, x: np.ndarray, q_near: np.ndarray) -> np.ndarray:
         """Coordinates alone, of joints with measures and of those without quaternion."""

@@ -179,10 +179,10 @@ def slip_change(pair: Ints, record: Floats, bound: Floats, e: Floats, p: Floats,
     return most
 
 
-def smooth_slips(system: AffineSystem, contacts: ContactSet, V: np.ndarray, slip_speed: float, rate: float) -> np.ndarray:
-    """(n,) ε [m] of contacts whose bodies have the rates V (bodies, 4, 3) at the beginning of the step."""
-    pair, most = contacts.pair, np.zeros(len(V))
-    speed = np.linalg.norm(np.einsum("nsk,nski->ni", contacts.u, V[pair]), axis=1)
+def smooth_slips(system: AffineSystem, pair: np.ndarray, u: np.ndarray, V: np.ndarray, slip_speed: float, rate: float) -> np.ndarray:
+    """(n,) ε [m] of contacts of pairs with weights u, whose bodies have the rates V (bodies, 4, 3) at the beginning of the step."""
+    most = np.zeros(len(V))
+    speed = np.linalg.norm(np.einsum("nsk,nski->ni", u, V[pair]), axis=1)
     np.maximum.at(most, pair.ravel(), np.repeat(speed, 2))
     most[system.place < 0] = 0.0
     return np.clip(most[pair].max(axis=1), AT_REST * slip_speed, slip_speed) / rate
@@ -277,14 +277,21 @@ class FrictionPotential(Potential):
     def renew(self, contacts: ContactSet, x: np.ndarray, balanced: ContactParameters | None = None) -> bool:
         """Take normal forces and tangents from these contacts at x, whose distances balance forces with the κ of this law, or of an earlier
         one; whether any of them rubs."""
-        contacts = contacts.at_surfaces(x)
-        force = contact_forces(contacts, self._law.pressure, self._law.reach)
-        if balanced is not None and len(force):
-            force = force * balanced.of_pairs(contacts.pair) / self._law.of_pairs(contacts.pair)
-        lagged = LaggedFriction.of(contacts, force, self._mu[contacts.pair[:, 0], contacts.pair[:, 1]])
-        self._pair, self._record, self._bound = lagged.contacts.pair, lagged.contacts.record.ravel(), lagged.bound
-        self._slip = smooth_slips(self._system, lagged.contacts, self._V, self._law.slip_speed, self._rate)
+        lagged = self._rubbing(contacts, x, balanced)
+        rubbing, u = lagged.contacts, lagged.contacts.u
+        self._pair, self._record, self._bound = rubbing.pair, rubbing.record.ravel(), lagged.bound
+        self._slip = smooth_slips(self._system, rubbing.pair, u, self._V, self._law.slip_speed, self._rate)
         return len(self._bound) > 0
+
+    def _rubbing(self, contacts: ContactSet, x: np.ndarray, balanced: ContactParameters | None) -> LaggedFriction:
+        """Those that press and have friction, at the points where surfaces touch."""
+        parts = None if balanced is None else (balanced.of_pairs(contacts.pair), self._law.of_pairs(contacts.pair))
+        mu = self._mu[contacts.pair[:, 0], contacts.pair[:, 1]]
+        force = contact_forces(contacts, self._law.pressure, self._law.reach)
+        if parts is not None:
+            force = force * parts[0] / parts[1]
+        lagged = LaggedFriction.of(contacts, force, mu)
+        return LaggedFriction(lagged.contacts.at_surfaces(x), lagged.bound)
 
     def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
         return (self._pair,)

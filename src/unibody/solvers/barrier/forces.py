@@ -17,7 +17,7 @@ import numpy as np
 from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.algebra.block.node_blocks import NodeBlocks, add_block_products
 from unibody.coordinates.affine.forces import AffineForces, ForceSlopes, Slopes, add_slopes
-from unibody.coordinates.affine.polar import add_dashpot_blocks, add_pulled_loads
+from unibody.coordinates.affine.polar import add_dashpot_blocks
 from unibody.coordinates.affine.rigid_view import JointCoordinates, RigidView, SeenBodies
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.incremental_potential import Places, Potential, block_matrix, pair_places, seen_blocks
@@ -45,8 +45,7 @@ class StoredEnergy(Potential):
 
     def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
         seen, (_, F, efforts) = self._at(x)
-        joints = self._forces.sprung
-        add_pulled_loads(F, seen.T, joints.which, joints.pair.ravel(), seen.rows, efforts, -self._factor, gradient_out)
+        self._forces.sprung.pull(seen, F, efforts, -self._factor, gradient_out)
 
     def add_blocks(self, x: np.ndarray, places: Places, careful: bool, own_out: np.ndarray, between_out: np.ndarray) -> None:
         """Positive in any case."""
@@ -94,10 +93,10 @@ class LaggedForces:
         joints, seen, at, F, efforts, powers = self._seen(Q, V, q_near, signals, control)
         # f₀: all that acts, without what stores energy
         loads = np.zeros(Q.size)
-        self._pull(F, efforts, 1.0, joints, seen, loads)
+        joints.pull(seen, F, efforts, 1.0, loads)
         if f.energetic:
             _, F_stored, stored = f.stored(at[1], seen.q, signals)
-            self._pull(F_stored, stored, -1.0, joints, seen, loads)
+            joints.pull(seen, F_stored, stored, -1.0, loads)
         out, damper = loads.reshape(-1, 12)[s.moving].ravel(), None
         # D V + K (Q − x₀) and D + K/rate
         for slopes, stores in ((f.storing, True), (f.other, False)):
@@ -118,18 +117,11 @@ class LaggedForces:
         f, loads = self._forces, np.zeros(Q.size)
         if not self.is_idle(control):
             joints, seen, at, F, efforts, _ = self._seen(Q, V, q_near, signals, control)
-            self._pull(F, efforts, 1.0, joints, seen, loads)
+            joints.pull(seen, F, efforts, 1.0, loads)
             if f.energetic:
                 _, F_stored, stored = f.stored(at[1], seen.q, signals)
-                self._pull(F_stored, stored, -1.0, joints, seen, loads)
+                joints.pull(seen, F_stored, stored, -1.0, loads)
         return loads.reshape(-1, 12)
-
-    @staticmethod
-    def _pull(
-        F: np.ndarray, efforts: np.ndarray, factor: float, joints: JointCoordinates, seen: SeenBodies, loads_out: np.ndarray
-    ) -> None:
-        """loads (12 per body) += wrenches and efforts, times a factor."""
-        add_pulled_loads(F, seen.T, joints.which, joints.pair.ravel(), seen.rows, efforts, factor, loads_out)
 
     def about_points(
         self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray, origin: np.ndarray, rate: float

@@ -16,7 +16,7 @@ import numpy as np
 from unibody.contact.barrier import barrier_terms
 from unibody.contact.stencil_blocks import add_outer
 from unibody.coordinates.affine.body import polar
-from unibody.coordinates.affine.measures import WIDTH, measured_vector
+from unibody.coordinates.affine.measures import WIDTH, measured_vectors
 from unibody.coordinates.affine.polar import add_dashpot_blocks
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.measure import store_curve
@@ -83,10 +83,7 @@ def add_measure_blocks(
         a = pair[2 * k]
         b = pair[2 * k + 1]
         if first != 0.0:
-            y0 = measured_vector(vectors, k, 0, Q, 12 * a, 12 * b)
-            y1 = measured_vector(vectors, k, 1, Q, 12 * a, 12 * b)
-            y2 = measured_vector(vectors, k, 2, Q, 12 * a, 12 * b)
-            y3 = measured_vector(vectors, k, 3, Q, 12 * a, 12 * b)
+            y0, y1, y2, y3 = measured_vectors(vectors, k, Q, 12 * a, 12 * b)
             store_curve(kind[k], y0, y1, y2, y3, slope, 12 * k, curve_out)
         swap = place[k] < 0
         spot = 144 * (-1 - place[k] if swap else place[k])

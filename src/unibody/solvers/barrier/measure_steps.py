@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import cos, pi, sin, sqrt
 
-from unibody.coordinates.affine.measures import measured_vector
+from unibody.coordinates.affine.measures import measured_vectors
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.measure import CONE, DISTANCE, SLIDE, TURN, measure_value, sine_and_cosine
 from unibody.spatial.devices import add3, dot3, norm3, scale3
@@ -121,14 +121,8 @@ def safe_measure_step(
         a = 12 * pair[2 * k]
         b = 12 * pair[2 * k + 1]
         # the vectors y of the measure, and d how they change along the step: y(t) = y + t d
-        y0 = measured_vector(vectors, k, 0, Q, a, b)
-        d0 = measured_vector(vectors, k, 0, step, a, b)
-        y1 = measured_vector(vectors, k, 1, Q, a, b)
-        d1 = measured_vector(vectors, k, 1, step, a, b)
-        y2 = measured_vector(vectors, k, 2, Q, a, b)
-        d2 = measured_vector(vectors, k, 2, step, a, b)
-        y3 = measured_vector(vectors, k, 3, Q, a, b)
-        d3 = measured_vector(vectors, k, 3, step, a, b)
+        y0, y1, y2, y3 = measured_vectors(vectors, k, Q, a, b)
+        d0, d1, d2, d3 = measured_vectors(vectors, k, step, a, b)
         # t at which the measure reaches its bound: |y₀|² = m²; y₀ · y₁ = m |y₁|²; an angle followed step by step; a turn by its sine
         m = bound[k]
         if kind[k] == DISTANCE:

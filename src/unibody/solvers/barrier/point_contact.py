@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.block.node_blocks import NodeBlocks, add_block_products
+from unibody.arrays import inner
 from unibody.collision.proximity import GAP, SHARE, ContactSet
 from unibody.contact.barrier import contact_forces
-from unibody.contact.friction import LaggedFriction
 from unibody.contact.node_blocks import BOUNDING, EXACT, POSITIVE, NodeBarrier, NodeFriction
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.contact_potential import (
@@ -92,11 +92,7 @@ class PointFrictionPotential(FrictionPotential):
         self._node: NodeFriction | None = None
 
     def renew(self, contacts: ContactSet, x: np.ndarray, balanced: ContactParameters | None = None) -> bool:
-        contacts = contacts.at_surfaces(x)
-        force = contact_forces(contacts, self._law.pressure, self._law.reach)
-        if balanced is not None and len(force):
-            force = force * balanced.of_pairs(contacts.pair) / self._law.of_pairs(contacts.pair)
-        lagged = LaggedFriction.of(contacts, force, self._mu[contacts.pair[:, 0], contacts.pair[:, 1]])
+        lagged = self._rubbing(contacts, x, balanced)
         slips = point_slips(self._system, lagged.contacts, self._V, self._law.slip_speed, self._rate)
         self._node = NodeFriction(lagged, slips, self._origin) if len(lagged.bound) else None
         return self._node is not None
@@ -146,7 +142,7 @@ def point_slips(system: AffineSystem, contacts: ContactSet, speed: np.ndarray, s
 def contact_slips(system: AffineSystem, contacts: ContactSet, speed: np.ndarray, slip_speed: float, rate: float) -> np.ndarray:
     """(n,) ε [m] of contacts of bodies, and of vertices."""
     if system.vertices is None:
-        return smooth_slips(system, contacts, system.bodies_of(speed), slip_speed, rate)
+        return smooth_slips(system, contacts.pair, contacts.u, system.bodies_of(speed), slip_speed, rate)
     return point_slips(system, contacts, speed, slip_speed, rate)
 
 
@@ -174,7 +170,7 @@ class PointDamperPotential(Potential):
 
     def value(self, x: np.ndarray) -> float:
         w, Dw = self._pull(x)
-        return 0.5 * self._strength * float(w @ Dw)
+        return 0.5 * self._strength * inner(w, Dw)
 
     def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
         gradient_out += self._strength * self._pull(x)[1]

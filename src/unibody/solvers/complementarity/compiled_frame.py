@@ -8,10 +8,10 @@ from unibody.algebra.contact.cones import clip_to_cones
 from unibody.algebra.contact.delassus import spread, write_gram
 from unibody.algebra.contact.newton import newton_in_workspace
 from unibody.algebra.contact.problem import CONVEX, COULOMB
+from unibody.arena import CallFrame
 from unibody.collision.rigid.contacts import arrange_touches
 from unibody.collision.rigid.touching_pairs import find_pairs
 from unibody.coordinates.kick import keep_courses, kick_reduced, mark_struck
-from unibody.frame import CallFrame
 from unibody.joints.table import advance_joints
 from unibody.rules.base import TIME
 from unibody.solvers.complementarity import compiled_layout as at

@@ -16,11 +16,10 @@ from unibody.algebra.contact.newton import CONVERGED as SOLVED
 from unibody.algebra.contact.newton import RESIDUAL as MISSED
 from unibody.algebra.contact.newton import STEPS, newton_workspace
 from unibody.algebra.contact.problem import COULOMB
-from unibody.arena import part
+from unibody.arena import floats_in, ints_in, part
 from unibody.arrays import copy_to
 from unibody.coordinates.workspace import DOF_INDEX, DOF_START, RESIDUAL, ROW_START
 from unibody.coordinates.workspace import J as NUMBERS
-from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, inlined, kernel, prototype_of
 from unibody.stepping.islands import ALONE, COLUMN_OF, FIRST, PLACE
 

@@ -3,7 +3,7 @@
     M (v⁺ − v) = h f + Jᵀ λ,     laws of the rows on J v⁺,     q⁺ = q ⊕ h v⁺
 
 A robot that stands has some ten contacts, and the arithmetic of its step takes some ten microseconds; forty kernels called one by one from
-Python take twenty times that. Here they call each other, by address (`unibody.frame`), so that none is compiled twice.
+Python take twenty times that. Here they call each other, by address (`arena.CallFrame`), so that none is compiled twice.
 
 The kernel makes the usual step of a tree with limits, dry friction and up to FEW_ROWS rows, solved by Newton's method. It leaves a step
 that is not of this kind as it found it, and says so: something is fast enough to pass through others or to turn within the step, pairs of
@@ -16,13 +16,12 @@ import numpy as np
 
 from unibody.algebra.contact.newton import RESIDUAL as MISSED
 from unibody.algebra.contact.newton import STEPS
-from unibody.arena import part
+from unibody.arena import floats_in, ints_in, part
 from unibody.arrays import all_finite, copy_to, largest_of
 from unibody.collision.rigid import touching_pairs as pairs_at
 from unibody.coordinates.reduced.workspace import FLOATING, FREE, MIDDLE_ROWS
 from unibody.coordinates.stages import Evaluate
 from unibody.coordinates.workspace import CLASSES, INDEX, LEDGER, NODE_CONSTANTS, PARAMETERS, RATE, RESIDUAL, STABILISER, X_WB, Y
-from unibody.frame import floats_in, ints_in
 from unibody.kernel import Floats, Ints, cut, kernel, long_kernel, prototype_of
 from unibody.rules.base import DAMPER_WORK, TIME, write_record
 from unibody.solvers.complementarity.compiled_impulses import PartOverlaps, SolveRows

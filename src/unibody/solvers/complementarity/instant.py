@@ -259,15 +259,9 @@ def _contacts(owner: list[int], parts: list[int]) -> tuple[int, ...]:
 
 
 def _outcome(
-    here: _Instant,
-    made: Assembled,
-    parts: list[ModePart],
-    owner: list[int],
-    islands: list[IslandModes],
-    choice: tuple[ModeSolution, ...],
-    n: int,
-    w: int,
-) -> InstantOutcome:
+    here: _Instant, made: Assembled, parts: list[ModePart], owner: list[int], islands: list[IslandModes], choice: tuple[ModeSolution, ...],
+    n: int, w: int,
+) -> InstantOutcome:  # fmt: skip
     system, k = here.system, made.rest.size
     x, a = np.zeros(k + n * w), np.zeros(k + n * w)
     modes = ["separates"] * n

@@ -119,9 +119,9 @@ class FleshSystem(RedMaxSystem):
 
     # evaluation
 
-    def stages(self, control: np.ndarray) -> np.ndarray:
+    def stages(self, control: np.ndarray, apart: bool = False) -> np.ndarray:
         """Those of RedMax; forces, implicit terms and the end of a step carry vertices along."""
-        stages = super().stages(control)
+        stages = super().stages(control, apart)
         stages[FORCE_STAGE], stages[IMPLICIT_STAGE] = load_with_vertices.address, fill_implicit_with_flesh.address
         stages[KICK_STAGE] = kick_with_vertices.address
         return stages

@@ -345,7 +345,7 @@ def flesh_reason(solver: RedMax, element: Any, model: Model) -> str | None:
     if isinstance(element, DeformableInfo) and solver.rule != "linearly-implicit":
         return f"cloth, rods and soft solids move by rule 'linearly-implicit' only, not by '{solver.rule}'"
     if isinstance(element, DeformableInfo) and element.inertia is not None:
-        return "its masses are not lumped, which solver 'barrier' takes"
+        return "material frames, and masses that are not lumped, need solver 'barrier'"
     if needs_reaction(element):
         return f"{type(element).__name__} does not act in models with deformables"
     if isinstance(element, Constraint) and any(model.body(name) >= model.n_bodies for name in element.bodies()):
