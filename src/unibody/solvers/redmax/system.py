@@ -115,8 +115,10 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         place = {body: i for i, body in enumerate(coupled)}
         # forces between two points, apart from the others
         apart = PairTables(model, terms, tables.slots[FORCE_CLASSES], self.explicit)
+        if self.always_implicit:  # points may be those of deformables, which have places among the couplings
+            apart.ends, apart.classes = apart.ends[:0], apart.classes[:0]
         looked_at = any(needs_reaction(force) for _, force in model.forces)
-        self._apart, self._others = self._definite and not self.always_implicit and apart.ends.size > 0 and not looked_at, apart.other_implicit.size > 0
+        self._apart, self._others = self._definite and apart.ends.size > 0 and not looked_at, apart.other_implicit.size > 0
         # the way to solve
         self.break_even = float(MOST_ITERATIONS)
         out: dict[int, Any] = {}
