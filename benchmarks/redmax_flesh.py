@@ -2,7 +2,7 @@
 
     python benchmarks/redmax_flesh.py [--quick]
 
-Starfish: 21 bodies, 20 hinges, rows that prescribe joints and points by Python functions, co-rotated flesh; processor time of a step within a
+Starfish: 21 bodies, 20 hinges, rows that prescribe joints and points by Python functions, co-rotated flesh; processor time of a step in a
 rollout, the least of several. Bones: a hanging chain of links on hinges, a sleeve of flesh around every joint (36 vertices, 60 tetrahedra),
 each tied to the two links; per step, and the exponent between neighbouring sizes. One deformable around all bones would couple each bone
 with every other: its cost grows with the square of their number, which is not measured here.

@@ -1,8 +1,8 @@
 """The starfish of Wang et al. 2019, *RedMax*, §4 and §6: a skeleton in reduced coordinates inside one soft body.
 
-Five arms of four bones each, with twenty hinges, on a disc that floats. A coarse cage of co-rotated flesh spans all bones, two cells thick;
-what is shown is a fine surface embedded in it. The root of every arm but the last is prescribed, in a wave that goes round; the disc and the
-tip of the last arm are prescribed as points in the world. All else is passive: 16 hinges and the flesh, coupled both ways.
+Five arms of four bones each, with twenty hinges, on a disc that floats. A coarse cage of co-rotated flesh spans all bones, two cells
+thick; what is shown is a fine surface embedded in it. The root of every arm but the last is prescribed, in a wave that goes round; the
+disc and the tip of the last arm are prescribed as points in the world. All else is passive: 16 hinges and the flesh, coupled both ways.
 
 The paper gives no sizes: arms of 12 cm, flesh of 1000 kg/m³ and 20 kPa.
 """
@@ -64,8 +64,8 @@ def path(t: float) -> np.ndarray:
 
 @scene("starfish", summary="twenty hinges in one soft body, some driven, some dragged along, in the way of RedMax's starfish")
 def starfish(*, young: float = 2e4, cells: int = 10, damping: float = 5e-3, fine: bool = True) -> Scene:
-    """Flesh of `young` [Pa] and Rayleigh's `damping` [s] in a cage with so many `cells` along the longest side; `fine`: shown by the surface
-    embedded in it."""
+    """Flesh of `young` [Pa] and Rayleigh's `damping` [s] in a cage with so many `cells` along the longest side; `fine`: shown by the
+    surface embedded in it."""
     import unibody as ub
 
     require("starfish", young > 0.0 and damping >= 0.0, f"young={young:g}, damping={damping:g}; give more than 0, and 0 or more")
@@ -77,7 +77,7 @@ def starfish(*, young: float = 2e4, cells: int = 10, damping: float = 5e-3, fine
     b.add(ub.PrescribedPoint(b.bodies["disc"].at(0, 0, 0), (0.0, 0.0, 0.0)), name="centre")
     b.add(ub.PrescribedPoint(b.bodies["disc"].at(CORE, 0, 0), (CORE, 0.0, 0.0), axes=(1, 2)), name="heading")
     b.add(ub.PrescribedPoint(b.bodies[f"arm{ARMS - 1}.{BONES - 1}"].at(0.5 * BONE, 0, 0), path, axes=(2,)), name="tip")
-    notes = "Four arms are driven in a wave; the flesh carries it along the passive bones and to the fifth, whose tip is dragged up and down."
+    notes = "Four arms are driven in a wave, which flesh carries along passive bones and to the fifth, whose tip is dragged up and down."
     return Scene(b.build(), duration=2.0, dt=5e-3, notes=notes, solver="redmax")
 
 
