@@ -115,6 +115,8 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         place = {body: i for i, body in enumerate(coupled)}
         # forces between two points, apart from the others
         apart = PairTables(model, terms, tables.slots[FORCE_CLASSES], self.explicit)
+        if self.always_implicit:  # points may be those of deformables, which have places among the couplings
+            apart.ends, apart.classes = apart.ends[:0], apart.classes[:0]
         looked_at = any(needs_reaction(force) for _, force in model.forces)
         self._apart = self._definite and not self.always_implicit and apart.ends.size > 0 and not looked_at
         self._others = apart.other_implicit.size > 0
