@@ -44,19 +44,19 @@ def add_rod_director(
     for n in range(index.size // 3):
         at, to, end = 3 * index[3 * n], 3 * index[3 * n + 1], 3 * index[3 * n + 2]
         k, R = parameters[2 * n], parameters[2 * n + 1]
+        # edge e with its direction t, and from its middle the way p to the director; W = k (a² + (d − R)²) / 2, a = t · p, d = |p|
         e = sub3(load3(x, to), load3(x, at))
         p = sub3(load3(x, end), scale3(0.5, add3(load3(x, to), load3(x, at))))
         l, d = norm3(e), norm3(p)
         if l == 0.0 or d == 0.0:
             value_out[0] += inf
             continue
-        # W = k/2 (a² + (|p| − R)²)
         t, w = scale3(1.0 / l, e), scale3(1.0 / d, p)
         a = dot3(t, p)
         value_out[0] += 0.5 * k * (a * a + (d - R) * (d - R))
         if ask == VALUE:
             continue
-        # ∂W by e and p, then by the three vertices
+        # ∂W/∂e = k a u / l with u = p − a t, and ∂W/∂p = k (a t + (d − R) w)
         u = sub3(p, scale3(a, t))
         ge = scale3(k * a / l, u)
         gp = add3(scale3(k * a, t), scale3(k * (d - R), w))
@@ -64,8 +64,8 @@ def add_rod_director(
             gradient_out[at + r] -= ge[r] + 0.5 * gp[r]
             gradient_out[to + r] += ge[r] - 0.5 * gp[r]
             gradient_out[end + r] += gp[r]
-        # ∂²W by e and p; what bends ∂a is left out of what must be positive
         if ask >= EXACT:
+            # second derivatives by p and e; what may be negative is left out where they are projected
             across = 1.0 - R / d
             if ask == PROJECTED:
                 across = max(across, 0.0)
@@ -77,7 +77,7 @@ def add_rod_director(
                 pe = plus9(pe, k * a / l, N)
                 bent = plus9(plus9(dyad(1.0, u, t), 1.0, dyad(1.0, t, u)), a, N)
                 ee = plus9(ee, -k * a / (l * l), bent)
-            # by the vertices: e = x₁ − x₀, p = d − (x₀ + x₁)/2
+            # e = x₁ − x₀, p = d − (x₀ + x₁)/2
             ep = flipped9(pe)
             both, quarter = plus9(pe, 1.0, ep), plus9(ee, 0.25, pp)
             put_block(plus9(quarter, 0.5, both), 0, 0, 81 * n, blocks_out)

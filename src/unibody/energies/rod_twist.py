@@ -174,7 +174,7 @@ def add_rod_twist(
     K = np.empty(144)
     g = np.empty(12)
     for n in range(index.size // 5):
-        # edges and directors
+        # two edges, and from their middles the ways to the directors
         a, b, c = load3(x, 3 * index[5 * n]), load3(x, 3 * index[5 * n + 1]), load3(x, 3 * index[5 * n + 2])
         p = sub3(load3(x, 3 * index[5 * n + 3]), middle3(a, b))
         q = sub3(load3(x, 3 * index[5 * n + 4]), middle3(b, c))
@@ -183,7 +183,6 @@ def add_rod_twist(
         if norm3(e) == 0.0 or norm3(f) == 0.0:
             value_out[0] += inf
             continue
-        # y, which is infinite at half a turn
         one, other = edge_terms(e, p), edge_terms(f, q)
         y, plus = twist_measure(one, other, parameters[ROW * n + 1])
         if plus == 0.0:
@@ -203,7 +202,6 @@ def add_rod_twist(
         gp, gq = scale3(-1.0 / one[4], one[3]), scale3(1.0 / other[4], other[3])
         for i in range(3):
             g[E + i], g[F + i], g[P + i], g[Q + i] = ge[i], gf[i], gp[i], gq[i]
-        # by the five vertices
         for v in range(5):
             for i in range(3):
                 total = 0.0
