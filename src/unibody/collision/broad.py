@@ -133,7 +133,7 @@ def find_meeting(
 
 @kernel
 def keep_strangers(
-    found_out: Ints, one: Ints, other: Ints, wide: int, across: int, attached_to: Ints, body: Ints, itself: bool
+    one: Ints, other: Ints, wide: int, across: int, attached_to: Ints, body: Ints, itself: bool, found_out: Ints
 ) -> int:  # fmt: skip
     """Of pairs of primitives, of `wide` vertices and of `across`, those come first of which none is attached to the other's body and which
     (`itself`) share no vertex; gives their number."""
@@ -279,7 +279,7 @@ class Broad:
         if not len(to) and not itself:
             return found
         flat, sides = np.ascontiguousarray(found).ravel(), [np.ascontiguousarray(kind).ravel() for kind in (one, other)]
-        left = keep_strangers(flat, *sides, one.shape[1], other.shape[1], to, self._surface.body, itself)
+        left = keep_strangers(*sides, one.shape[1], other.shape[1], to, self._surface.body, itself, flat)
         return flat[: 2 * left].reshape(-1, 2).copy()
 
     def _meeting(self, pairs: np.ndarray, one: Hierarchy, other: Hierarchy, most: int) -> np.ndarray | None:
