@@ -245,7 +245,7 @@ class BarrierSystem(HoldsAddresses):
         # 6: v = ∂v/∂x (x⁺ − x₀), memory and what is reported
         Q_new, v = a.bodies_of(x), rule.rate * a.unknown(x - rule.origin) + rule.later
         count, distance, near = 0, np.inf, np.zeros(a.touchables)
-        if posed.barrier is not None:
+        if posed.barrier is not None and self.pressures is not None:
             contacts = posed.barrier.contacts(x)
             gaps = contacts.record[:, GAP]
             count, distance = len(gaps), float(gaps.min(initial=np.inf))
