@@ -209,6 +209,7 @@ def fill_section(index, parameters, signals, V, q, i, f, begin, course_out):
         share = ahead
         gone += span_rate(index, V, i, m, l, spans + SPAN * m, course_out)
         m = l
+    # tensions, so that their mean is that of the section
     m = begin
     while m != end:
         course_out[STATE * m + TENSION] *= mean / total

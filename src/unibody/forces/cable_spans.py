@@ -121,6 +121,7 @@ def touching(X, a, at_a, s_a, b, at_b, s_b, numbers):
 @device
 def fill_span(X, V, a, at_a, s_a, b, at_b, s_b, numbers, exact, with_hessian, first, spans_out, scratch_out):
     """ℓ, angles, places and G of a span, at `first` in `spans_out`; with its Hessian also H and E: exact, or projected and E = 0."""
+    # where the span leaves one wheel and meets the other, and how long it is between
     phi_a, phi_b = touching(X, a, at_a, s_a, b, at_b, s_b, numbers)
     r_a = numbers[at_a + 9]
     r_b = numbers[at_b + 9]

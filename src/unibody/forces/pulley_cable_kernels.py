@@ -74,6 +74,7 @@ def add_pulley_cables(
                 jump = tension - before
                 ledger_out[DAMPER_POWER] -= jump * course[STATE * m + SLIP]
                 ledger_out[MOTOR_POWER] += jump * (1.0 - parameters[f + NODE * m + SHARE]) * mine
+            # the span pulls at both ends along G
             a = 6 * index[i + HEAD + NODE_INTS * m]
             b = 6 * index[i + HEAD + NODE_INTS * l]
             at = STATE * n + SPAN * m + GRADIENT
@@ -153,6 +154,7 @@ def add_section(index, parameters, V, i, f, begin, paying, course, h, exact, sum
         tension = course[STATE * m + TENSION]
         numbers = f + NODE * m
         if m != begin and parameters[numbers + FRICTION] > 0.0:
+            # W of a wheel that rubs, and the slope of its law
             for x in range(size):
                 sums_out[size + x] = sums_out[2 * size + x] + parameters[numbers + SHARE] * sums_out[x]
             power = parameters[numbers + FRICTION] * course[STATE * m + ANGLE]
@@ -210,6 +212,7 @@ def add_implicit_pulley_cables(
         fill_course(index, parameters, signals, X, V, q, i, f, 1 if project else 2, course, scratch)
         for j in range(size * size):
             B[j] = 0.0
+        # B of the cable over its nodes, section by section
         m = 0
         while m < n - 1:
             paying = signals[index[i + 1] + 1] if m == 0 and index[i + 1] >= 0 else 0.0

@@ -112,6 +112,7 @@ def fill_tendon(index, parameters, X, V, i, f, level, sums_out, H_out, work_out)
     if level > 0:
         for k in range(size * size):
             H_out[k] = 0.0
+    # span by span, straight or around its obstacle: L, Λ and Σ H
     L = 0.0
     for s in range(m):
         at = i + 2 + n + 3 * s
@@ -203,6 +204,7 @@ def add_implicit_tendons(
         n = index[i]
         size = 6 * n
         L, rate = fill_tendon(index, parameters, X, V, i, f, 1 if project else 2, sums, H, work)
+        # T of the tendon as it is
         stretch = spring_of(parameters, f, L)
         c = parameters[f + 1]
         k = parameters[f] if stretch != 0.0 else 0.0

@@ -85,6 +85,7 @@ def fill_planar(x, y, way, numbers, w, scratch_out):
     """L, and in the scratch its gradient (6) and Hessian (36) over x and y, in the obstacle's axes."""
     r = numbers[w + 6]
     axis = load3(numbers, w + 3)
+    # ℓ in the plane across the axis: two tangents and the arc between them
     flat_x = across_axis(x, numbers, w)
     flat_y = across_axis(y, numbers, w)
     p = norm3(flat_x)
