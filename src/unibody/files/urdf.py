@@ -145,6 +145,7 @@ def load_urdf(
 
 
 def _loaded(source: Path, folders: Folders, wanted: _Wanted) -> Scene:
+    # the robot of the file: its links as bodies, their shapes, its loops
     read = read_robot(source, "" if wanted.roots == "refuse" else "floating" if wanted.floating else "fixed")
     robot = read.robot
     order = _root_first(robot)
