@@ -91,7 +91,8 @@ def build(path: str) -> ub.Model:
             b.attach(flesh.vertices[on_axis & (np.abs(inside[:, 2]) < 0.5 * long - 1e-9)], finger)
     # a weight on a rope under the forearm
     weight = b.body("weight", shape=ub.Sphere(0.018), mass=0.08, X_WB=ub.Pose((-0.13, 0, 0.12)), V_WB=(0, 0, 0, 0, 0.5, 0))
-    rope = b.rod("rope", [(-0.13, 0, z) for z in np.linspace(0.42, 0.12, 10)], radius=3e-3, material=ub.RodMaterial(young=2e6), density=900.0)
+    line = [(-0.13, 0, z) for z in np.linspace(0.42, 0.12, 10)]
+    rope = b.rod("rope", line, radius=3e-3, material=ub.RodMaterial(young=2e6), density=900.0)
     b.attach(rope.vertices[[0]], forearm)
     b.attach(rope.vertices[[-1]], weight)
     b.add(ub.Contact(friction=0.6, damping=1e-3, reach=5e-4))
@@ -194,7 +195,7 @@ def main(arguments: list[str]) -> None:
         doing[0] = line
 
     threading.Thread(target=watch, daemon=True).start()
-    print("A robot grips a ball with a soft finger; a weight swings on a rope. A first run compiles its kernels and keeps them.", flush=True)
+    print("A robot grips a ball with a soft finger, a weight swings on a rope. A first run compiles its kernels.", flush=True)
     rec = simulate(tell)
     check(rec)
     tell("the arm in MuJoCo")

@@ -46,8 +46,8 @@ def pages() -> dict[str, str]:
         out[f"api/{name}.md"] = "\n".join(parts)
         names = ", ".join(f"[`{label}`]({name}.md#{label.lower()})" for _, label, _ in entries)
         listed.append(f"## [{title}]({name}.md)\n\n{names}\n")
-    head = "# Reference\n\nEvery public name with its signature, from the docstrings. `import unibody as ub`; names that `unibody` exports\n"
-    head += "itself are shown as `ub.…`, others with their package.\n\n"
+    head = "# Reference\n\nEvery public name with its signature, from the docstrings. `import unibody as ub`; names that `unibody`\n"
+    head += "exports itself are shown as `ub.…`, others with their package.\n\n"
     out["api/index.md"] = head + "\n".join(listed)
     return out
 

@@ -31,7 +31,7 @@ Usda = Annotated[Path | None, typer.Option("--usda", metavar="FILE.usda", help="
 Npz = Annotated[Path | None, typer.Option("--npz", metavar="FILE.npz", help="Plain named arrays: times, poses, energies, reactions.")]
 Urdf = Annotated[Path | None, typer.Option("--urdf", metavar="FILE.urdf", help="The model as URDF, where it can be expressed.")]
 SceneFile = Annotated[Path | None, typer.Option("--scene", metavar="FILE.json", help="The model in our own format.")]
-Fps = Annotated[float | None, typer.Option("--fps", help="Frames per second of simulated time, for --html, --glb, --gltf, --pvd and --usda.")]
+Fps = Annotated[float | None, typer.Option("--fps", help="Frames per second of simulated time, for --html, --glb, --gltf, --pvd, --usda.")]
 Tabulate = Annotated[float | None, typer.Option("--tabulate", help="For --scene: functions of time as tables with this step [s].")]
 Partial = Annotated[bool, typer.Option("--partial", help="For --urdf: leave out what it has no words for, and say so.")]
 SHOWN = ("html", "glb", "gltf", "pvd", "usda")
@@ -118,7 +118,7 @@ def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: fl
     from unibody.element import number
 
     if not wanted:
-        raise ModelError("export: nothing to write; give at least one of --html, --glb, --gltf, --pvd, --usda, --csv, --npz, --urdf, --scene")
+        raise ModelError("export: nothing to write; give one of --html, --glb, --gltf, --pvd, --usda, --csv, --npz, --urdf, --scene")
     for kind, path in wanted.items():
         inputs.writable(path, f"--{kind}")
         if path.resolve() == Path(source).resolve():
@@ -134,7 +134,7 @@ def _check(source: str, wanted: dict[str, Path], fps: float | None, tabulate: fl
     if fps is not None:
         number(fps, "--fps", positive=True)
         if not wanted.keys() & set(SHOWN):
-            raise ModelError("--fps says how many frames --html, --glb, --gltf, --pvd and --usda show; give one of them, or --every for tables")
+            raise ModelError("--fps says how many frames --html, --glb, --gltf, --pvd and --usda show; give one, or --every for tables")
 
 
 def _run(

@@ -37,5 +37,6 @@ __all__ = [
     "PrescribedJoint",
     "PrescribedPoint",
     "Rolling",
+    "Rows",
     "SplineContact",
 ]

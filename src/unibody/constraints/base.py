@@ -30,7 +30,7 @@ from unibody.spatial.devices import add3, cross, load3, load9, rotate, rotate_ba
 from unibody.spatial.motion import Track, is_table
 from unibody.spatial.pose import skew, vector3
 
-__all__ = ["Constraint"]
+__all__ = ["Constraint", "Rows"]
 
 
 @prototype

@@ -1,8 +1,8 @@
 """An umbrella with its cloth (paper 003, Fig. 4): a pole, six ribs, six stretchers and a runner, under a pyramid of cloth.
 
-A rib of length L is hinged to the crown at the height H, a stretcher of length m to the runner at the height z, both at the distance c from the
-axis; the stretcher's end is a point of the rib, m from its hinge. They make an isosceles triangle, so that a rib stands at the angle α below
-the level with
+A rib of length L is hinged to the crown at the height H, a stretcher of length m to the runner at the height z, both at the distance c
+from the axis; the stretcher's end is a point of the rib, m from its hinge. They make an isosceles triangle, so that a rib stands at the
+angle α below the level with
 
     H − z = 2 m sin α.
 
@@ -94,8 +94,9 @@ def cloth_umbrella(*, rows: int = 10, moves: Literal["close", "close-open"] = "c
         b.attach(canopy.vertices[held], rib, name=f"seam{k}")
     b.add(ub.Contact(self_contact=True, reach=REACH), name="contact")
     b.add(ub.Contact(between=(["canopy"], [rib.name for rib in ribs])), name="on ribs")
-    notes = "Ribs stand at exact.angle(t). The cloth is not pressed together, so it folds between them, and is taut again once they are open."
-    return Scene(b.build(), duration=BEGIN + (2.0 if back else 1.0) * closing + 0.25, dt=0.01, exact=frame, notes=notes, solver="barrier")
+    notes = "Ribs stand at exact.angle(t). The cloth, which is not pressed together, folds between them, and is taut again in the end."
+    duration = BEGIN + (2.0 if back else 1.0) * closing + 0.25
+    return Scene(b.build(), duration, dt=0.01, exact=frame, notes=notes, solver="barrier")
 
 
 def _slide(frame: UmbrellaFrame) -> Table:

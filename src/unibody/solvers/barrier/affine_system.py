@@ -51,7 +51,7 @@ class AffineSystem(HoldsAddresses):
 
     def __init__(
         self, model: Model, touching: bool = True, off: Collection[tuple[int, int]] = (), also: Collection[tuple[int, int]] = (),
-        thickness: float = 0.0, self_contact: bool = False,
+        thickness: float = 0.0, self_contact: bool = False, segments: int = RESOLUTION,
     ):  # fmt: skip
         self.model = model
         self.parts, self.links = expand(model)
@@ -73,7 +73,7 @@ class AffineSystem(HoldsAddresses):
         self.vertices = ControlPoints(model, self.rows, self.place) if model.deformables else None
         self.touching = touching
         if touching:
-            self.surface = Surface.of(model, thickness=thickness)
+            self.surface = Surface.of(model, segments, thickness)
             rules = body_filter(model, touching, off, also)
             if self.vertices is not None:
                 self.surface, rules = with_deformables(

@@ -43,7 +43,8 @@ class Barrier(Solver):
     forces and directions of friction are renewed within a step (0: until they change no more); `modulus` Y [Pa] of bodies ("auto":
     so stiff that they are strained by less than 1e-4); `slip_speed` [m/s] below which friction is smooth (at rest a ten-thousandth of it);
     `stiffness` of what is held by stiff potentials, in units of mass / step²; `linear`, how Newton's systems are solved: "direct" by sparse
-    Cholesky factors, "pcg" by conjugate gradients, "auto" by what counts less work."""
+    Cholesky factors, "pcg" by conjugate gradients, "auto" by what counts less work; `segments` around a circle of round shapes, which touch
+    as polyhedra: a disc of 16 lies on its sides, one of 128 rolls."""
 
     rule: str = "implicit"
     tolerance: float = 1e-5
@@ -53,6 +54,7 @@ class Barrier(Solver):
     slip_speed: float = 1e-3
     stiffness: float = 1e4
     linear: str = "auto"
+    segments: int = 16
 
     name = "barrier"
     rank = 6
@@ -74,6 +76,8 @@ class Barrier(Solver):
                 number(getattr(self, field), f"Barrier {field}", positive=True)
         number(self.iterations, "Barrier iterations", minimum=1)
         number(self.friction_iterations, "Barrier friction_iterations", minimum=0)
+        if isinstance(self.segments, bool) or number(self.segments, "Barrier segments", minimum=3) != int(self.segments):
+            raise ModelError(f"Barrier: segments {self.segments!r} is not whole; give 3, 4, 5 …")
 
     def handles(self, element: Any, model: Model) -> str | None:
         if (reason := refuse_reaction(element)) is not None:

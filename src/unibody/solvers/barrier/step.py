@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from unibody.algebra.block.direct import NewtonSolver
-from unibody.algebra.block.mixed import MixedSolver
+from unibody.algebra.block.mixed_solver import MixedSolver
 from unibody.algebra.block.node_blocks import NodeBlocks
 from unibody.algebra.minimise import SHORT, Minimum, minimise
 from unibody.arena import HoldsAddresses
@@ -40,7 +40,7 @@ from unibody.solvers.barrier.contact_stiffness import ContactParameters, Pressur
 from unibody.solvers.barrier.drive_work import drive_power, is_driven
 from unibody.solvers.barrier.driven_bodies import advance
 from unibody.solvers.barrier.element_loads import StepScales
-from unibody.solvers.barrier.energy_potential import EnergyPotential, Matter, dissipation
+from unibody.solvers.barrier.energy_potential import EnergyPotential, Matter, across_hinges, dissipation
 from unibody.solvers.barrier.forces import LaggedForces, StoredEnergy
 from unibody.solvers.barrier.incremental_potential import IncrementalPotential, Potential, Targets
 from unibody.solvers.barrier.measure_potential import MeasurePotential
@@ -107,14 +107,16 @@ class BarrierSystem(HoldsAddresses):
         rules = contact_rules(model)
         everyone = next((c for c in rules if c.everywhere), None)
         itself = everyone is not None and everyone.on and everyone.self_contact
-        self.affine = AffineSystem(model, *body_contact_filter(model, rules), everyone.thickness if everyone is not None else 0.0, itself)
+        apart = everyone.thickness if everyone is not None else 0.0
+        self.affine = AffineSystem(model, *body_contact_filter(model, rules), apart, itself, int(options.segments))
         self.reduction, self.callback_errors = self.affine.reduction, self.affine.callback_errors
         self.n = len(self.affine.moving)
         change = self.affine.change if self.reduction.equations else None
         self.linear, self.mixed, self.matter = NewtonSolver(options.linear, change), None, None
         if (vertices := self.affine.vertices) is not None:
             middle = np.concatenate([self.affine.start[0][self.affine.moving, 0], vertices.start[0][vertices.free]])
-            self.mixed, self.matter = MixedSolver(change, middle), Matter(vertices, self.callback_errors)
+            far = across_hinges(model, vertices.free) if options.linear != "direct" else None
+            self.mixed, self.matter = MixedSolver(change, middle, far), Matter(vertices, self.callback_errors)
         # Elements, each evaluated in one way: by equations, by measures, by rows, by forces.
         self.view = RigidView(model, self.affine.parts, self.affine.links)
         self.exact = exact_elements(self.reduction)

@@ -38,6 +38,7 @@ def fill_point_blocks(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
     blocks = part(work_out, layout, POINT_BLOCKS)
     for k in range(blocks.size):
         blocks[k] = 0.0
+    # masses
     masses = part(constants, layout, MASS_OF_BLOCK)
     at_mass = part(ints, layout, MASS_BLOCK)
     for k in range(masses.size):
@@ -55,7 +56,7 @@ def fill_point_blocks(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
     for b in range(table.size // 4 if h > 0.0 else 0):
         own = cut(part(work_out, layout, STENCIL_BLOCKS), batches[7 * b + 5], batches[7 * b + 6] - batches[7 * b + 5])
         add_gifts(gifts, weights, table[4 * b + 2], table[4 * b + 3], table[4 * b], scale[table[4 * b + 1] :], own, blocks)
-    # elements on points: with themselves, with each other, with bodies
+    # elements on points: each with itself, by the linear part of its own terms
     own_terms = part(work_out, layout, OWN)
     coupling = part(work_out, layout, COUPLING)
     seen = part(ints, layout, SEEN_BLOCK)
@@ -67,6 +68,7 @@ def fill_point_blocks(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
         w = shares[k]
         xx, xy, xz, yy, yz, zz = own_terms[c], own_terms[c + 1], own_terms[c + 2], own_terms[c + 3], own_terms[c + 4], own_terms[c + 5]
         add9_at((xx, xy, xz, xy, yy, yz, xz, yz, zz), w, at, blocks)
+    # two points: linear rows and columns of their coupling
     pairs = part(ints, layout, PAIR_BLOCK)
     shares = part(constants, layout, PAIR_BLOCK_WEIGHT)
     for k in range(shares.size):
@@ -79,6 +81,7 @@ def fill_point_blocks(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
             add9_at(block, shares[k], 9 * pairs[3 * k + 1], blocks)
         if pairs[3 * k + 2] != 0:
             add9_at(transpose9(block), shares[k], 9 * pairs[3 * k + 1], blocks)
+    # a point and a body: linear rows, all columns
     bodies = part(ints, layout, BODY_BLOCK)
     shares = part(constants, layout, BODY_BLOCK_WEIGHT)
     for k in range(shares.size):

@@ -119,9 +119,9 @@ class FleshSystem(RedMaxSystem):
 
     # evaluation
 
-    def stages(self, control: np.ndarray) -> np.ndarray:
+    def stages(self, control: np.ndarray, apart: bool = False) -> np.ndarray:
         """Those of RedMax; forces, implicit terms and the end of a step carry vertices along."""
-        stages = super().stages(control)
+        stages = super().stages(control, apart)
         stages[FORCE_STAGE], stages[IMPLICIT_STAGE] = load_with_vertices.address, fill_implicit_with_flesh.address
         stages[KICK_STAGE] = kick_with_vertices.address
         return stages
@@ -130,6 +130,12 @@ class FleshSystem(RedMaxSystem):
         """Everything derived at a state, but for what vertices add."""
         self.evaluate(t, q, v, control)
         return observe_reduced(self.dynamics, t, q[: self.dynamics.nq_all], v[: self.dynamics.nv_all])
+
+    def look_at_rest(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
+        """Poses, rows, loads and vertices at a state, of no step."""
+        self.prepare(np.inf)
+        self.view(IMPLICIT_CHOICE)[STEP_LENGTH] = 0.0
+        self.look(t, q, v, control)
 
     def place(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N, 3) places and velocities of all vertices at the state that was looked at last."""

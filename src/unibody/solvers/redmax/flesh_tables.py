@@ -282,6 +282,7 @@ class FleshTables:
         # couplings of elements, by their places
         place = {tuple(pair): k for k, pair in enumerate(couplings.tolist())}
         at = [place[pair] for pair in self.coupled]
+        # blocks of attached points, by the bodies that hold them
         between = [(at[c], side, self._body_unit(p, body)) for c, side, p, body, _ in self._bodies]
         held, bodies = self._held_pairs, self._held_bodies
         low, high = np.minimum(held[:, 2], held[:, 3]), np.maximum(held[:, 2], held[:, 3])
@@ -291,6 +292,7 @@ class FleshTables:
         way = self._way(bodies[:, 1] < bodies[:, 2], bodies[:, 1], bodies[:, 2], np.zeros(len(bodies), bool))
         held_bodies = np.column_stack([bodies[:, 0], np.searchsorted(self._keys, low * m + high), way])
         pair_place = [-1 - self.border[a] if a == b else place[int(self.border[a]), int(self.border[b])] for a, b in self.pairs]
+        # sizes of what a step works in
         n, points = 3 * len(v.free) + 6 * len(self.border), self.model.vertex_points
         work = self.plan.pivots.workspace()
         return {

@@ -67,6 +67,7 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Fl
     twist = part(work_out, layout, V_WB)
     rows = part(work_out, layout, ROWS)
     body = part(ints, layout, BODIES)
+    # free: coordinates of their own
     free = part(ints, layout, FREE_VERTEX)
     for k in range(free.size):
         for m in range(3):
@@ -89,6 +90,7 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Fl
         store3(speed, 3 * held[2 * k], u)
         store3(speed, 3 * held[2 * k], now)
         store3(add3(speed, scale3(0.5 * h if h < inf else 0.0, bend)), 3 * held[2 * k], w)
+    # prescribed: as functions of time have said
     known = part(ints, layout, PRESCRIBED)
     motion = part(work_out, layout, PRESCRIBED_X)
     for k in range(known.size):
