@@ -119,9 +119,11 @@ class SdfJoints:
         out: dict[str, Any] = {}
         damping, effort, lower, upper, springs = ([] for _ in range(5))
         for a in axes:
+            # what is said of an axis beyond what is read
             for tag, kept in (("axis", a), ("limit", a.find("limit")), ("dynamics", a.find("dynamics"))):
                 if kept is not None:
                     self.r.unread(kept, tag, name)
+            # damping and spring
             damping.append(number(a.findtext("dynamics/damping", "0"), f"{what} damping", minimum=0.0))
             k = number(a.findtext("dynamics/spring_stiffness", "0"), f"{what} spring_stiffness", minimum=0.0)
             springs.append((k, number(a.findtext("dynamics/spring_reference", "0"), f"{what} spring_reference")))
@@ -142,6 +144,7 @@ class SdfJoints:
                 self.r.aside("stiffness of limits of joints {}: limits are hard", name)
             if a.find("initial_position") is not None:
                 self.r.aside("initial positions of joints {}: they start where the file's poses put them", name)
+        # of all axes together
         if any(damping):
             out["damping"] = damping
         if np.isfinite(effort).any():

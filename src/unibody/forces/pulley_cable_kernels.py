@@ -52,6 +52,7 @@ def add_pulley_cables(
     f = 0
     while i < index.size:
         n = index[i]
+        # where one cable runs, and how it pulls
         fill_course(index, parameters, signals, X, V, q, i, f, 0, course, scratch)
         paying = signals[index[i + 1] + 1] if index[i + 1] >= 0 else 0.0
         m = 0
@@ -74,6 +75,7 @@ def add_pulley_cables(
                 jump = tension - before
                 ledger_out[DAMPER_POWER] -= jump * course[STATE * m + SLIP]
                 ledger_out[MOTOR_POWER] += jump * (1.0 - parameters[f + NODE * m + SHARE]) * mine
+            # F = −T G on the bodies at both ends of the span
             a = 6 * index[i + HEAD + NODE_INTS * m]
             b = 6 * index[i + HEAD + NODE_INTS * l]
             at = STATE * n + SPAN * m + GRADIENT
@@ -152,12 +154,14 @@ def add_section(index, parameters, V, i, f, begin, paying, course, h, exact, sum
         at = STATE * n + SPAN * m
         tension = course[STATE * m + TENSION]
         numbers = f + NODE * m
+        # the wheel at which this span begins, if it rubs
         if m != begin and parameters[numbers + FRICTION] > 0.0:
             for x in range(size):
                 sums_out[size + x] = sums_out[2 * size + x] + parameters[numbers + SHARE] * sums_out[x]
             power = parameters[numbers + FRICTION] * course[STATE * m + ANGLE]
             slope = chord(tension - before, before, course[STATE * m + SLIP], parameters[numbers + SLIP_SPEED], power)
             add_square(n, h * slope, sums_out[size : 2 * size], B_out)
+        # the span, and its gradient to the sum of those before the next wheel
         for x in range(12):
             node = 6 * m + x if x < 6 else 6 * l + x - 6
             sums_out[2 * size + node] -= course[at + GRADIENT + x]
@@ -207,6 +211,7 @@ def add_implicit_pulley_cables(
     while i < index.size:
         n = index[i]
         size = 6 * n
+        # one cable: its course with Hessians, then B over all its nodes, section by section
         fill_course(index, parameters, signals, X, V, q, i, f, 1 if project else 2, course, scratch)
         for j in range(size * size):
             B[j] = 0.0
