@@ -339,7 +339,8 @@ def script() -> ub.Model:
 MODELS: dict[str, Maker] = {
     "all-joints": all_joints, "closed-loops": closed_loops, "smooth-constraints": smooth_constraints, "rolling": rolling,
     "one-sided": one_sided, "couplings": couplings, "planar-couplings": planar_couplings, "dry-friction": dry_friction,
-    "joint-friction": joint_friction, "ropes-over-wheels": ropes_over_wheels, "walker": walker, "sliding-shapes": sliding_shapes, "frictions": frictions,
+    "joint-friction": joint_friction, "ropes-over-wheels": ropes_over_wheels,
+    "walker": walker, "sliding-shapes": sliding_shapes, "frictions": frictions,
     **{f"impacts-{law}": impacts(law) for law in ("newton", "poisson", "stronge")}, "planar-contact": planar_contact,
     "barriers": barriers, "uneven-grounds": uneven_grounds, "wires-and-points": wires_and_points,
     "script": script,
