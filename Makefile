@@ -1,4 +1,4 @@
-# make demo    one scene in two formulations, drawn on top of each other
+# make demo    a robot with a soft finger and a rope, and its arm in MuJoCo: a page that plays and a picture
 # make test    the whole test suite, with other engines as witnesses
 # make docs    the documentation as a site, in build/site
 # make fuzz    mutated files of all kinds, CASES of them
@@ -9,12 +9,9 @@
 # make clean   back to a fresh checkout
 #
 # Needs Python 3.11 or newer, and nothing else: everything is installed into .venv, at the versions of constraints.txt.
-# Variables: PYTHON (interpreter), SCENE, SOLVERS, PICTURE (demo), PYTEST (its arguments, instead of all tests in JOBS processes), WAYS (of `portability`, e.g. "--only shake-1"), BENCH (arguments of `unibody bench`), CASES (of `fuzz`).
+# Variables: PYTHON (interpreter), PYTEST (its arguments, instead of all tests in JOBS processes), WAYS (of `portability`, e.g. "--only shake-1"), BENCH (arguments of `unibody bench`), CASES (of `fuzz`).
 
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
-SCENE   ?= cable-toy
-SOLVERS ?= articulated:rule=rk4,lagrange:rule=rk4
-PICTURE ?= demo.png
 PYTEST  ?=
 JOBS    ?= 2
 BENCH   ?=
@@ -28,9 +25,8 @@ PIP  := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c cons
 .PHONY: demo test portability fuzz docs lint bench map clean
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/.installed-plot
-	$(BIN)/unibody compare $(SCENE) --solvers $(SOLVERS) --picture $(PICTURE)
-	@echo "The picture is in $(abspath $(PICTURE))"
+demo: $(VENV)/.installed-demo
+	@$(BIN)/python examples/robot_hand.py
 
 test: $(VENV)/.installed-test,peers
 	sh tools/install_browser.sh
@@ -67,7 +63,7 @@ map:
 	$(PYTHON) tools/make_exports.py
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache demo.png
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache demo.png demo.html
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:
@@ -78,5 +74,6 @@ $(VENV)/.made:
 
 # One stamp per set of extras; the package itself is installed in place, so that only changed requirements install anew.
 $(VENV)/.installed-%: pyproject.toml constraints.txt | $(VENV)/.made
+	@echo "installing what .[$*] needs into $(VENV) …"
 	$(PIP) -e '.[$*]'
 	@touch $@

@@ -1,6 +1,6 @@
 """The windmill of paper 003 (Fig. 20) beside PyBullet at equal dt: time per simulated second, and how much goes through each other.
 
-    python benchmarks/barrier_windmill.py [--quick]
+    python benchmarks/barrier_windmill.py [--quick [--whole]]
 
 The scene `windmill` (468 cubes, or 72 with --quick), μ = 0.2, dt = 1/240 s, on both sides from the same start, and Bullet with 4, 16 and 64
 steps in the place of one. Every tenth step all pairs of boxes are tested by their fifteen separating axes, outside of either engine: pairs
@@ -150,9 +150,10 @@ def bullets(model: ub.Model, friction: float, finer: int) -> Runner:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    quick = "--quick" in (sys.argv[1:] if arguments is None else arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    quick = "--quick" in arguments
     scene = scenes.get("windmill")(**({"levels": 2} if quick else {"levels": 6, "columns": 13}))
-    duration = 0.6 if quick else 1.5
+    duration = 0.6 if quick and "--whole" not in arguments else 1.5
     boxes = Boxes.of(scene.model)
     runners = {"unibody barrier": ours(scene.model)}
     runners.update({f"pybullet, dt / {finer}": bullets(scene.model, 0.2, finer) for finer in FINER})

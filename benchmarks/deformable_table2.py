@@ -2,10 +2,10 @@
 
     python benchmarks/deformable_table2.py [--scene NAME] [--steps N] [--quick] [--breakdown FILE.png]
 
-Each scene at the paper's dt and with about as many vertices: "nodes" counts those of surfaces and deformables, as the paper does, "free" the
-unknown points: the vertices of deformables that nothing holds, and the four control points of each moving body. Whole scenes take long:
---steps N ends each after N steps, and the table says which share of the scene that is. Times are processor time of this process; each part's
-share is without that of the parts it calls. The paper's own times: an i9-10920X with an RTX 3090 for collision detection.
+Each scene at the paper's dt and with about as many vertices: "nodes" counts those of surfaces and deformables, as the paper does, "free"
+the unknown points: the vertices of deformables that nothing holds, and the four control points of each moving body. Whole scenes take long:
+--steps N ends each after N steps, and the table says which share of the scene that is. Times are processor time of this process; each
+part's share is without that of the parts it calls. The paper's own times: an i9-10920X with an RTX 3090 for collision detection.
 --quick: small sizes.
 """
 
@@ -23,7 +23,7 @@ from common import machine, table
 
 import unibody as ub
 import unibody.scenes as scenes
-from unibody.algebra.block.mixed import MixedSolver
+from unibody.algebra.block.mixed_solver import MixedSolver
 from unibody.collision.broad import Broad
 from unibody.collision.proximity import Proximity
 from unibody.solvers.barrier.incremental_potential import IncrementalPotential
@@ -37,7 +37,8 @@ PARTS: dict[str, tuple[Any, str]] = {
 
 @dataclass
 class Case:
-    """A scene, the paper's size and a small one; the paper's nodes, iterations per step and ms per iteration; the goal of this engine [ms]."""
+    """A scene, the paper's size and a small one; the paper's nodes, iterations per step and ms per iteration; the goal of this engine
+    [ms]."""
 
     name: str
     scene: str

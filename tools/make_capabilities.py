@@ -54,7 +54,7 @@ EXAMPLES: dict[str, Any] = {
     "JointFriction": ub.JointFriction("knee", 0.2, radius=0.01, height=0.03),
     "Motor": ub.Motor("knee", kp=1.0, target=0.5),
     "SpringDamper": ub.SpringDamper(A.at(0, 0, 0.1), B.at(0, 0, 0.1), stiffness=10.0),
-    "Tendon": ub.Tendon([[A.at(0, 0, 0.1), ub.TendonWrap(W.at(0.2, 0, 0.5), 0.05), B.at(0, 0, 0.1)]], stiffness=10.0),
+    "Tendon": ub.Tendon([[A.at(0, 0, 0.1), ub.TendonWrap(W.at(0, 0, 1), 0.1), B.at(0, 0, 0.1)]], stiffness=10.0),
     "TorsionSpring": ub.TorsionSpring("knee", stiffness=1.0),
     "Contact": ub.Contact(friction=0.5),
     "Coupling": ub.Coupling(["knee"], ["hip"], [[2.0]]),

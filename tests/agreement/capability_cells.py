@@ -162,6 +162,8 @@ FORCES: dict[str, tuple[Callable[..., ub.Model], Callable[[Any], Any], bool]] = 
     "Motor of time": (hinges, lambda w: ub.Motor("knee", effort=lambda t: 40.0 * t, kd=0.05, target_rate=lambda t: 3.0 * t), True),
     "Motor at its limit": (hinges, lambda w: ub.Motor("hip", kp=400.0, kd=0.2, target=-2.0, limit=4.0), True),
     "SpringDamper": (arm, lambda w: ub.SpringDamper(w["a"].at(0, 0, 0.1), w["loose"].at(0, 0.1, 0.1), 120.0, 3.0, 0.2), True),
+    "Tendon": (arm, lambda w: ub.Tendon(
+        [[w["a"].at(0, 0, 0.1), ub.TendonWrap(w["world"].at(0.2, 0.3, 0.5), 0.1), w["loose"].at(0, 0, 0.1)]], 150.0, 2.0, 0.4), True),
     "TorsionSpring": (arm, lambda w: ub.TorsionSpring("hip", stiffness=12.0, damping=0.2, rest=(0.9, 0.3, 0.2, 0.1)), True),
     "TorsionSpring of a hinge": (hinges, lambda w: ub.TorsionSpring("knee", stiffness=6.0, damping=0.05, rest=0.6), True),
 }  # fmt: skip

@@ -181,7 +181,8 @@ def pulleys(scene, rec):
         x, middle = rec.vertices(f"rope{k}"), rec.pose(f"pulley{k}")[:, None, :3]
         assert np.abs(x[..., 1] - middle[..., 1]).max() < 2e-3
         assert np.linalg.norm((x - middle)[..., [0, 2]], axis=2).min() > exact.radius - 5e-4
-        turned = np.arccos(np.clip(0.5 * (np.trace(_rotation(rec.pose(f"pulley{k}")[0, 3:]).T @ _rotation(rec.pose(f"pulley{k}")[-1, 3:])) - 1), -1, 1))
+        first, last = (_rotation(rec.pose(f"pulley{k}")[row, 3:]) for row in (0, -1))
+        turned = np.arccos(np.clip(0.5 * (np.trace(first.T @ last) - 1.0), -1.0, 1.0))
         rolled = exact.pull / 2.0 ** (4 - k) / exact.radius  # the pulley rises as much as rope runs over it on either side
         assert abs(turned - min(rolled, 2.0 * np.pi - rolled)) < 0.1 * rolled, k
 
@@ -207,7 +208,8 @@ def cloth_umbrella(scene, rec):
         return 0.5 * np.cross(u, v)
 
     closed = int(np.argmin(np.abs(rec.t - 0.05 - exact.closing)))
-    whole, shadow = ([f(areas(row)) for row in (0, closed, -1)] for f in (lambda a: np.linalg.norm(a, axis=1).sum(), lambda a: a[:, 2].sum()))
+    rows = [areas(row) for row in (0, closed, -1)]
+    whole, shadow = [np.linalg.norm(a, axis=1).sum() for a in rows], [a[:, 2].sum() for a in rows]
     assert shadow[1] < 0.4 * shadow[0] and abs(whole[1] / whole[0] - 1.0) < 0.02
     assert abs(shadow[2] / shadow[0] - 1.0) < 0.05  # its rim hangs
     assert any(len(c) for c in rec.contacts)
@@ -230,8 +232,8 @@ def linking(one, other):
 
 
 def lying_flat(scene, rec):
-    """Every upright ring goes through its two neighbours still, or around its bar; the doll lies in the bed; bars carry the weight of all, and
-    are pulled together by equal forces."""
+    """Every upright ring goes through its two neighbours still, or around its bar; the doll lies in the bed; bars carry the weight of all,
+    and are pulled together by equal forces."""
     model, exact = rec.model, scene.exact
 
     def line(name, row):
@@ -263,8 +265,8 @@ def lying_flat(scene, rec):
 
 
 def soft_box(scene, rec):
-    """It leaves the ground when the wave of pressure has come back; what it brought stays, up to a few hundredths that BDF-2 takes, and some
-    of it as swinging, so that its middle does not come back to where it was; nowhere does it go through the ground."""
+    """It leaves the ground when the wave of pressure has come back; what it brought stays, up to a few hundredths that BDF-2 takes, and
+    some of it as swinging, so that its middle does not come back to where it was; nowhere does it go through the ground."""
     exact, z = scene.exact, centre(rec, "box")[:, 2]
     pressed = np.array([len(c) > 0 and c.normal_forces.sum() > 1e-2 * exact.brought for c in rec.contacts])  # of 8000 J over 1 m
     leaves = rec.t[pressed][-1]
@@ -287,6 +289,7 @@ def hitch(scene, rec):
 
 
 SOFT_CLAIMS: dict[str, Claim] = {
-    "candy": candy, "cloth-drape": cloth_drape, "cloth-slope": cloth_slope, "cloth-umbrella": cloth_umbrella, "flag": flag, "hammock": hammock, "hitch": hitch, "lying-flat": lying_flat,
-    "pulleys": pulleys, "rope-bridge": rope_bridge, "rope-ring": rope_ring, "soft-box": soft_box, "soft-finger": soft_finger, "trampoline": trampoline, "tyre": tyre,
+    "candy": candy, "cloth-drape": cloth_drape, "cloth-slope": cloth_slope, "cloth-umbrella": cloth_umbrella, "flag": flag,
+    "hammock": hammock, "hitch": hitch, "lying-flat": lying_flat, "pulleys": pulleys, "rope-bridge": rope_bridge, "rope-ring": rope_ring,
+    "soft-box": soft_box, "soft-finger": soft_finger, "trampoline": trampoline, "tyre": tyre,
 }  # fmt: skip

@@ -75,7 +75,7 @@ def time_shown(page: Any) -> float:
 
 
 def cursors(page: Any) -> list[float]:
-    return page.eval_on_selector_all(".cursor", "(all) => all.map((c) => parseFloat(c.style.left))")
+    return page.eval_on_selector_all("figure:not([hidden]) .cursor", "(all) => all.map((c) => parseFloat(c.style.left))")
 
 
 def differing(a: np.ndarray, b: np.ndarray) -> int:
@@ -122,6 +122,21 @@ def test_steps_go_from_frame_to_frame(page, tmp_path):
         until(page, f"Math.abs(parseFloat(document.getElementById('time').textContent) - {recording.t[k]}) < 1e-4")
     page.click("#back")
     until(page, f"Math.abs(parseFloat(document.getElementById('time').textContent) - {recording.t[2]}) < 1e-4")
+    assert page.errors == []
+
+
+def test_a_joint_is_chosen_for_its_plot(page, pixels, tmp_path):
+    """Both angles of a double pendulum, then one of them, whose value is told; contact has no plot where nothing touches."""
+    rec = ub.Simulation(ub.scenes.build("double-pendulum"), dt=1e-3).run(0.5, every=10)
+    opened(page, write_html(rec, tmp_path / "a.html"))
+    jump(page, 1.0)
+    assert page.is_visible("#joints-figure") and not page.is_visible("#contact-figure")
+    name = page.locator("#joint option").nth(2).text_content()
+    both = pixels(page)
+    page.select_option("#joint", label=name)
+    jump(page, 1.0)
+    assert differing(both, pixels(page)) > 50
+    assert float(page.text_content("#joints-values").split()[-1]) == pytest.approx(rec.joint(name)[-1, 0], rel=1e-2)
     assert page.errors == []
 
 

@@ -1,7 +1,9 @@
-"""Do cloth, rods and solids of a recording intersect each other, bodies or themselves, in every state: exact, and shares nothing with the solver.
+"""Do cloth, rods and solids of a recording intersect each other, bodies or themselves, in every state: exact, and shares nothing with the
+solver.
 
-Faces against edges by the exact test of `crossings`, on pairs that are near by a k-d tree of their middles. Lines with a radius (rods, wires)
-are edges without faces: they cross a face when their middle line does, and each other when that is nearer than both radii, up to round-off.
+Faces against edges by the exact test of `crossings`, on pairs that are near by a k-d tree of their middles. Lines with a radius (rods,
+wires) are edges without faces: they cross a face when their middle line does, and each other when that is nearer than both radii, up to
+round-off.
 """
 
 from __future__ import annotations
@@ -135,7 +137,8 @@ def crossings(rec: ub.Recording, itself: tuple[str, ...] = (), among_bodies: boo
     parts |= {d.name: [(of_deformable(d), rec.vertices(d.name))] for d in model.deformables}
     names, found = list(parts), []
     for k, t in enumerate(rec.t):
-        box = {n: (np.min([x[k].min(axis=0) for _, x in s], axis=0), np.max([x[k].max(axis=0) for _, x in s], axis=0)) for n, s in parts.items()}
+        box = {n: (np.min([x[k].min(axis=0) for _, x in s], axis=0), np.max([x[k].max(axis=0) for _, x in s], axis=0)) for n, s in
+        parts.items()}
         for i, one in enumerate(names):
             for other in names[i:]:
                 both_bodies = one in bodies and other in bodies

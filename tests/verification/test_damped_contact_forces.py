@@ -14,7 +14,7 @@ def dropped(soft: bool) -> ub.Model:
     """A box, or a cube of rubber, that falls onto a plane, and a box beside it that meets it from the side."""
     b = ub.Builder()
     b.body("ground", shape=ub.Plane(), kind="static")
-    X, V = ub.Pose((0, 0, 0.06), (1, 0.02, 0.05, 0)), (0, 0, 0, 0.2, 0, -1.0)
+    X, V = ub.Pose((0, 0, 0.07), (1, 0.02, 0.05, 0)), (0, 0, 0, 0.2, 0, -1.0)
     if soft:
         b.soft("thing", ub.TetMesh.box((0.1, 0.1, 0.1), (2, 2, 2)), ub.NeoHookean(1e6, 0.3), density=1000, X_WB=X, V_WB=V)
     else:

@@ -341,3 +341,25 @@ def test_what_moves_as_it_is_told_does_not_pass_through_what_stands(other):
     with pytest.raises(ub.StepFailed, match="prescribed vertices of 'sheet' do not get to their places: 'below' is in the way"):
         simulation.run(0.2)
     assert simulation.state.t == pytest.approx(0.04)
+
+
+def test_a_rope_slips_over_a_drum_as_the_capstan_equation_says(published):
+    """Half a turn at μ = 0.2: pulled at one end with a load at the other, both tensions told by what holds the ends, e^(μ π) apart while it
+    slips; friction renewed until it changes no more."""
+    b = ub.Builder()
+    R, r, edge, steps = 0.1, 2e-3, 0.01, 8
+    b.body("drum", ub.Mesh(*ub.Cylinder(R, 0.06).triangles(64)), kind="static", X_WB=ub.Pose.about((1, 0, 0), np.pi / 2))
+    outer = R + r + 1.5e-3
+    angle = np.linspace(np.pi, 0.0, round(np.pi * outer / edge) + 1)
+    arc = outer * np.stack([np.cos(angle), 0.0 * angle, np.sin(angle)], axis=1)
+    down = np.stack([np.zeros(steps), np.zeros(steps), -edge * np.arange(1, steps + 1)], axis=1)
+    X = np.concatenate([down[::-1] - (outer, 0, 0), arc, down + (outer, 0, 0)])
+    rope = b.rod("rope", X, r, ub.RodMaterial(young=1e7, bending=0.0, damping=1e-3), density=50)
+    load = b.body("load", mass=0.5, inertia=(1e-4,) * 3, X_WB=ub.Pose(X[-1]))
+    b.joint("guide", ub.Prismatic((0, 0, 1)), b.world, load, X_PF=ub.Pose(X[-1]))
+    b.attach(rope.vertices[[-1]], load, name="hang")
+    b.prescribe(rope.vertices[[0]], lambda t: X[0] - (0, 0, 0.1 * t), name="pull")
+    b.add(ub.Contact(friction=0.2, reach=2e-3))
+    rec = ub.Simulation(b.build(), ub.solvers.Barrier(friction_iterations=0), dt=5e-3).run(0.4)
+    pull, hang = (rec.reaction(name)[-30:, 0, 2] for name in ("pull", "hang"))
+    published("Rope over a drum, half a turn, μ = 0.2", "tension ratio (capstan)", 1.87446, (pull / hang).mean(), rtol=0.02)

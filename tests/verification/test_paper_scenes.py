@@ -44,8 +44,8 @@ def test_the_test_sees_what_crosses():
     """A needle through a triangle, its end on its face, and beside it; segments that cross at a distance, end to end, and in parallel."""
     x, face = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]), np.array([[0, 1, 2]])
     edge = np.array([[0, 1]])
-    for ends, crosses in ((((0.2, 0.2, -1), (0.2, 0.2, 1)), True), (((0.2, 0.2, 0), (0.2, 0.2, 1)), True), (((0.8, 0.8, -1), (0.8, 0.8, 1)), False)):
-        assert through(np.array(ends, float), edge, x, face, False) == crosses
+    for at, low, crosses in ((0.2, -1.0, True), (0.2, 0.0, True), (0.8, -1.0, False)):
+        assert through(np.array([(at, at, low), (at, at, 1.0)]), edge, x, face, False) == crosses
     p, q = np.zeros((3, 3)), np.tile([1.0, 0, 0], (3, 1))
     a, b = np.array([[0.5, -1, 0.3], [1.4, 0, 0], [0.2, 0.7, 0]]), np.array([[0.5, 1, 0.3], [2.0, 1, 0], [0.9, 0.7, 0]])
     assert distance(p, q, a, b) == pytest.approx([0.3, 0.4, 0.7])
@@ -53,7 +53,7 @@ def test_the_test_sees_what_crosses():
 
 @pytest.mark.parametrize("load", [0.05, 0.25])
 def test_the_hand_holds_an_eighth_of_the_load_and_of_seven_pulleys(load):
-    """Fig. 21, by statics to 1 % (wheels of 48 sides have levers that differ by 2e-3; measured: 1e-3). Standing still, before the hand draws."""
+    """Fig. 21, by statics to 1 % (wheels of 48 sides have levers that differ by 2e-3; measured: 1e-3), before the hand draws."""
     made = ub.scenes.make("pulleys", load=load)
     rec = run(made, 0.28)
     held = -rec.reaction("hand")[rec.t > 0.2, 0, 2]

@@ -162,7 +162,8 @@ def test_very_stiff_flesh_is_a_weld() -> None:
     x = np.concatenate([[[0.1, 0, 0], [0.3, 0, 0]], d.x0])
     com = m @ x / m.sum()
     r = x - com
-    inertia = 2.0 * np.array(model.bodies[1].inertia) + np.einsum("n,nij->ij", m, (r**2).sum(1)[:, None, None] * np.eye(3) - r[:, :, None] * r[:, None])
+    of_points = (r**2).sum(1)[:, None, None] * np.eye(3) - r[:, :, None] * r[:, None]
+    inertia = 2.0 * np.array(model.bodies[1].inertia) + np.einsum("n,nij->ij", m, of_points)
     b = ub.Builder(gravity=(0, 0, -G))
     b.joint("shoulder", ub.Revolute(axis=(0, 1, 0)), b.world, b.body("all", mass=float(m.sum()), com=tuple(com), inertia=inertia))
     off = []
@@ -251,3 +252,78 @@ def test_states_go_from_solver_to_solver_with_their_vertices() -> None:
     n = 3 * len(model.free_vertices)
     assert np.array_equal(then.state.q[-n:], first.state.q[-n:])
     assert np.abs(back.state.q - first.state.q).max() < 1e-12 and np.abs(back.state.v - first.state.v).max() < 1e-9
+
+
+def machine(efforts: np.ndarray | None = None) -> ub.Builder:
+    """A four-bar linkage with a limit and a drive, two joints coupled 1 : 2 on its rocker, and flesh from its coupler to the last of them."""
+    b = ub.Builder(gravity=(0, 0, -G))
+    crank = b.body("crank", ub.Box((0.1, 0.02, 0.02)), mass=0.2, X_WB=ub.Pose((0, 0, 0.05)))
+    rod = b.body("rod", ub.Box((0.3, 0.02, 0.02)), mass=0.3, X_WB=ub.Pose((0.15, 0, 0.1)))
+    rocker = b.body("rocker", ub.Box((0.1, 0.02, 0.02)), mass=0.2, X_WB=ub.Pose((0.3, 0, 0.05)))
+    y = ub.Revolute(axis=(0, 1, 0))
+    b.joint("drive", y, b.world, crank, X_BM=ub.Pose((0, 0, -0.05)))
+    b.joint("pin", y, crank, rod, X_PF=ub.Pose((0, 0, 0.05)), X_BM=ub.Pose((-0.15, 0, 0)))
+    b.joint("base", y, b.world, rocker, X_PF=ub.Pose((0.3, 0, 0)), X_BM=ub.Pose((0, 0, -0.05)))
+    b.joint("close", y, rocker, rod, X_PF=ub.Pose((0, 0, 0.05)), X_BM=ub.Pose((0.15, 0, 0)))
+    near = b.body("near", ub.Box((0.1, 0.02, 0.02)), mass=0.1, X_WB=ub.Pose((0.35, 0, 0.05)))
+    far = b.body("far", ub.Box((0.1, 0.02, 0.02)), mass=0.1, X_WB=ub.Pose((0.45, 0, 0.05)))
+    b.joint("knuckle", y, rocker, near, X_BM=ub.Pose((-0.05, 0, 0)), limits=(-0.1, 0.1))
+    b.joint("tip", y, near, far, X_PF=ub.Pose((0.05, 0, 0)), X_BM=ub.Pose((-0.05, 0, 0)))
+    b.add(ub.Coupling(["tip"], ["knuckle"], [[2.0]]), name="tendon")
+    skin = b.soft("skin", ub.TetMesh.box((0.4, 0.06, 0.06), cells=(6, 2, 2)), FLESH, density=1000.0, X_WB=ub.Pose((0.3, 0, 0.1)))
+    x = skin.vertices.x
+    core = np.abs(x[:, 1]) < 1e-9
+    b.attach(skin.vertices[core & (x[:, 0] < 0.2)], rod)
+    b.attach(skin.vertices[core & (x[:, 0] > 0.4)], far)
+    if efforts is None:
+        b.add(ub.PrescribedJoint("drive", lambda t: 0.5 * np.sin(6.0 * t) ** 2), name="motion")
+    else:
+        b.add(ub.Motor("drive", effort=lambda t: efforts[min(round(t / 1e-3) + 1, len(efforts) - 1), 0]))
+    return b
+
+
+def test_loops_limits_drives_and_couplings_hold_with_flesh_on_them() -> None:
+    """The loop is closed, the tip follows the knuckle twice, the knuckle stops at its limit, the drive is where it is told to be."""
+    rec = run(machine(), 0.3)
+    drive, knuckle = rec.joint("drive")[:, 0], rec.joint("knuckle")[:, 0]
+    assert np.abs(drive - 0.5 * np.sin(6.0 * rec.t) ** 2).max() < 1e-6
+    assert np.abs(rec.joint("tip")[:, 0] - 2.0 * knuckle).max() < 1e-6
+    assert 0.0999 < knuckle.max() < 0.1001
+    assert rec.violation.max() < 1e-6
+
+
+def test_efforts_of_a_driven_machine_fed_back_repeat_its_motion() -> None:
+    """Hybrid dynamics and its inverse, with a loop, a limit, a coupling and flesh: rows are held by multipliers alone."""
+    driven = run(machine(), 0.1, project=False)
+    repeated = run(machine(driven.multiplier("motion")), 0.1, project=False)
+    assert np.abs(driven.joint("drive")).max() > 0.15
+    assert np.abs(repeated.vertices("skin") - driven.vertices("skin")).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [("contact", "contact of surfaces"), ("point", "points of deformables"), ("rule", "linearly-implicit"), ("mass", "not lumped")],
+)
+def test_what_it_does_not_do_is_refused_by_name(what: str, said: str) -> None:
+    b = limb()
+    if what == "contact":
+        b.add(ub.Contact())
+    elif what == "point":
+        more = b.soft("more", block((0.1, 0.1, 0.1), (1, 1, 1)), RUBBER, density=1000.0)
+        b.add(ub.Distance(b.world.at(0, 0, 1), more.vertex(0)))
+    elif what == "mass":
+        b.soft("more", block((0.1, 0.1, 0.1), (1, 1, 1)), RUBBER, density=1000.0, mass="consistent")
+    solver = ub.solvers.RedMax(rule="bdf2" if what == "rule" else "linearly-implicit")
+    with pytest.raises(ub.Unsupported, match=said):
+        ub.Simulation(b.build(), solver)
+
+
+def test_solids_turned_inside_out_end_the_run_by_their_name() -> None:
+    """Rubber of which one side is pushed through the other within a step."""
+    b = ub.Builder(gravity=None)
+    cube = b.soft("cube", block((0.1, 0.1, 0.1), (2, 1, 1)), RUBBER, density=1000.0)
+    x = cube.vertices.x[cube.vertices.x[:, 0] < -0.04]
+    b.prescribe(cube.vertices[cube.vertices.x[:, 0] < -0.04], lambda t: x + (3.0 * t, 0.0, 0.0))
+    b.prescribe(cube.vertices[cube.vertices.x[:, 0] > 0.04])
+    with pytest.raises(ub.StepFailed, match="'cube'.*inside out"):
+        run(b, 0.5, 0.1)

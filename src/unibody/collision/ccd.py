@@ -101,6 +101,7 @@ def exact_normal(kind, n, a, b, c, d):
 @device
 def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
     """The largest safe t ≤ most of a stencil: kind 0 point a against triangle b c d, kind 1 edge a b against edge c d."""
+    # what all four have in common brings nothing nearer
     mean = mean4(da, db, dc, dd)
     da = sub3(da, mean)
     db = sub3(db, mean)
@@ -111,6 +112,7 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
     size = max(max(largest(a), largest(b)), max(largest(c), largest(d)))
     rough = ROUND_OFF * size
     for _ in range(cap):
+        # closest points at time t
         p = along(a, da, t)
         q = along(b, db, t)
         r = along(c, dc, t)
@@ -126,6 +128,7 @@ def safe_time(kind, a, b, c, d, da, db, dc, dd, most, gap, cap):
             return t
         if t > 0.0 and distance - gap <= NEARLY * (least - gap):
             return t
+        # until when their plane keeps all differences of corners apart
         n = scale3(1.0 / distance, apart)
         if distance < FINE * size:
             n = exact_normal(kind, n, p, q, r, w)

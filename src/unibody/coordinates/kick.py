@@ -355,12 +355,16 @@ def floating_table(model: Model, rows: list[set[int]], dofs: set[int]) -> np.nda
         root[joint.child] = root[joint.parent] if joint.parent and root[joint.parent] else joint.child
     tied = {root[i] for bodies in rows for i in bodies if len(bodies) == 1 or len({root[j] for j in bodies}) > 1}
     tied |= {j.child for j in model.tree_joints if dofs.intersection(range(j.v_start, j.v_start + j.nv))}
-    out: list[float] = []
+    trees: dict[int, list[int]] = {}
+    for i, top in root.items():
+        trees.setdefault(top, []).append(i)
+    held, out = alone | tied, list[float]()
     for joint in model.tree_joints:
         kind = root_kind(joint.element)
-        members = [i for i in root if root[i] == joint.child]
-        dynamic = all(model.bodies[i].kind == "dynamic" for i in members)
-        if joint.parent == 0 and kind >= 0 and joint.child not in alone | tied and dynamic and not joint.armature.any():
+        if joint.parent != 0 or kind < 0 or joint.child in held or joint.armature.any():
+            continue
+        members = trees[joint.child]
+        if all(model.bodies[i].kind == "dynamic" for i in members):
             out += [kind, joint.q_start, joint.v_start, len(members), *joint.X_PF.R.ravel(), *np.zeros(7), *members]
     return np.array(out, float)
 

@@ -17,6 +17,7 @@ import numpy as np
 from unibody.coordinates.constraint_layout import ConstraintLayout
 from unibody.coordinates.workspace import ARMATURE, LEDGER, RESIDUAL, V_WB, X_WB
 from unibody.element import DAMPER_POWER, SPRING_ENERGY
+from unibody.errors import ModelError
 from unibody.model.model import JointInfo
 from unibody.spatial.pose import quaternions_from_rotations
 
@@ -59,7 +60,9 @@ class Touching:
         return self.normal_forces[:, None] * self.normals + self.friction
 
     def on(self, body: int) -> np.ndarray:
-        """(3,) the sum of all contact forces on a body [N]."""
+        """(3,) the sum of all contact forces on a body, by its number in the model [N]."""
+        if not isinstance(body, int | np.integer):
+            raise ModelError(f"contact forces on {body!r}: give the number of a body, model.body(name)")
         return self.forces[self.bodies[:, 0] == body].sum(axis=0) - self.forces[self.bodies[:, 1] == body].sum(axis=0)
 
     def __len__(self) -> int:

@@ -6,9 +6,9 @@ from unibody.kernel import Floats, Ints, prototype
 
 (
     EVALUATE_STAGE, SIGNAL_STAGE, SEE_STAGE, FORCE_STAGE, CLOSE_STAGE, PROJECT_STAGE, KICK_STAGE, AGAIN_STAGE, KICK_ONTO_ROWS_STAGE,
-    IMPLICIT_STAGE, FACTOR_STAGE, SOLVE_STAGE, FUSED_STAGE, MULTIPLIER_STAGE,
-) = range(14)  # fmt: skip
-STAGES = 14
+    IMPLICIT_STAGE, PAIR_STAGE, FACTOR_STAGE, SOLVE_STAGE, FUSED_STAGE, MULTIPLIER_STAGE,
+) = range(15)  # fmt: skip
+STAGES = 15
 
 
 @prototype
@@ -48,6 +48,12 @@ def Implicit(
     layout: Ints, ints: Ints, constants: Floats, control: Floats, project: int, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
     """The implicit terms of all forces, in the slots OWN, COUPLING, DIAGONAL, IMPLICIT_F and IMPLICIT_EFFORT."""
+
+
+@prototype
+def PairBlocks(layout: Ints, ints: Ints, implicit: int, work_out: Floats) -> None:
+    """The implicit terms of forces between points, added to the slots BLOCKS and WORLD_COUPLING, where other implicit terms are if there
+    are any."""
 
 
 @prototype

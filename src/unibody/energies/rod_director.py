@@ -44,6 +44,7 @@ def add_rod_director(
     for n in range(index.size // 3):
         at, to, end = 3 * index[3 * n], 3 * index[3 * n + 1], 3 * index[3 * n + 2]
         k, R = parameters[2 * n], parameters[2 * n + 1]
+        # edge e with its direction t, and from its middle the way p to the director; W = k (a² + (d − R)²) / 2, a = t · p, d = |p|
         e = sub3(load3(x, to), load3(x, at))
         p = sub3(load3(x, end), scale3(0.5, add3(load3(x, to), load3(x, at))))
         l, d = norm3(e), norm3(p)
@@ -55,6 +56,7 @@ def add_rod_director(
         value_out[0] += 0.5 * k * (a * a + (d - R) * (d - R))
         if ask == VALUE:
             continue
+        # ∂W/∂e = k a u / l with u = p − a t, and ∂W/∂p = k (a t + (d − R) w)
         u = sub3(p, scale3(a, t))
         ge = scale3(k * a / l, u)
         gp = add3(scale3(k * a, t), scale3(k * (d - R), w))
@@ -63,6 +65,7 @@ def add_rod_director(
             gradient_out[to + r] += ge[r] - 0.5 * gp[r]
             gradient_out[end + r] += gp[r]
         if ask >= EXACT:
+            # second derivatives by p and e; what may be negative is left out where they are projected
             across = 1.0 - R / d
             if ask == PROJECTED:
                 across = max(across, 0.0)

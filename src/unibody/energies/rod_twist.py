@@ -174,6 +174,7 @@ def add_rod_twist(
     K = np.empty(144)
     g = np.empty(12)
     for n in range(index.size // 5):
+        # two edges, and from their middles the ways to the directors
         a, b, c = load3(x, 3 * index[5 * n]), load3(x, 3 * index[5 * n + 1]), load3(x, 3 * index[5 * n + 2])
         p = sub3(load3(x, 3 * index[5 * n + 3]), middle3(a, b))
         q = sub3(load3(x, 3 * index[5 * n + 4]), middle3(b, c))

@@ -76,6 +76,7 @@ def _loaded(source: Path, folders: Folders, gravity: Any, limits: bool, contact:
             pose, relative = pose_in(frame, f"frame '{name}'")
             r.frames.add(name, pose, relative or frame.get("attached_to", ""), f"frame '{name}'")
     r.frames.given[WORLD] = (Pose(), "", "the world")
+    # models, included files, and joints between them
     for model in top.findall("model"):
         r.model(model, "", 0)
     for include in top.findall("include"):

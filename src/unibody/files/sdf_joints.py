@@ -118,8 +118,8 @@ class SdfJoints:
             return {}
         out: dict[str, Any] = {}
         damping, effort, lower, upper, springs = ([] for _ in range(5))
+        # axis by axis: what it asks for; what no solver honours is said
         for a in axes:
-            # what is said of an axis beyond what is read
             for tag, kept in (("axis", a), ("limit", a.find("limit")), ("dynamics", a.find("dynamics"))):
                 if kept is not None:
                     self.r.unread(kept, tag, name)
@@ -144,7 +144,7 @@ class SdfJoints:
                 self.r.aside("stiffness of limits of joints {}: limits are hard", name)
             if a.find("initial_position") is not None:
                 self.r.aside("initial positions of joints {}: they start where the file's poses put them", name)
-        # of all axes together
+        # options of the joint; limits are an element of their own
         if any(damping):
             out["damping"] = damping
         if np.isfinite(effort).any():

@@ -156,6 +156,7 @@ def _loaded(source: Path, folders: Folders, wanted: _Wanted) -> Scene:
     known = shapes if wanted.repair else None
     bodies = as_bodies(robot, order, floating, wanted.massless, wanted.repair_inertia, known, frozenset(wardrobe.unread))
 
+    # the robot, and what closes its loops
     loops = loops_of(source, wanted.loops)
 
     def assembled(X_WL: Pose) -> tuple[Builder, dict[str, str], Joints, Model]:
@@ -176,6 +177,7 @@ def _loaded(source: Path, folders: Folders, wanted: _Wanted) -> Scene:
     if wanted.height == ON_FLOOR and wanted.ground is not None:
         X_WL = Pose(p=(X_WL.p[0], X_WL.p[1], X_WL.p[2] + wanted.ground - lowest(model)), wxyz=X_WL.wxyz)
         b, name_of, joints, model = assembled(X_WL)
+    # what it touches, and what of the file is left out or changed
     touch = Touch(read, {link: name_of[host] for link, host in bodies.host.items()}, wanted.ground, wanted.touch, wanted.self_collision)
     touch.add(b, model, fixed=not wanted.floating)
     left_out = [*listed(read), *bodies.said, *joints.left_out(), *wardrobe.left_out(), *touch.left_out]

@@ -58,6 +58,22 @@ def AddImplicit(
     """
 
 
+PAIR = 16
+"""Numbers of a force between two points: x_a, x_b, f_a (3 each), then S as (xx, yy, zz) and (yz, zx, xy); the last is not used."""
+
+
+@prototype
+def FillPairs(
+    index: Ints, parameters: Floats, signals: Floats, X: Floats, V: Floats, h: float, pairs_out: Floats, ledger_out: Floats
+) -> None:
+    """All forces of a class that act between two points each, with their implicit terms for a step h: `PAIR` numbers for each, in world
+    axes, and the ledger entries.
+
+    x_a, x_b: the two points [m]. f_a: the force on the first [N], the other feels −f_a; h K V of `AddImplicit` with `project` = 1 is
+    added to it. S, positive semidefinite: that B of the two bodies is (J_b − J_a)ᵀ S (J_b − J_a), with J the motion of their points.
+    """
+
+
 @dataclass
 class Loads:
     """What forces add up: wrenches by body name, efforts by joint name, and the ledger (see `unibody.element`)."""
@@ -97,6 +113,9 @@ class Force:
 
     add_kernel: ClassVar[Kernel | None] = None
     implicit_kernel: ClassVar[Kernel | None] = None
+    pair_kernel: ClassVar[Kernel | None] = None
+    """Of the signature `FillPairs`, for a force between two points whose `pairs()` is that of their bodies: in place of both kernels
+    above, and with the same result but for round-off, where a method takes the definite terms."""
     explicit: ClassVar[bool] = False
     """True: implicit methods leave it explicit although it has blocks."""
 

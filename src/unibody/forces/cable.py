@@ -195,7 +195,7 @@ def add_implicit_cables(
         f += 3 * n + 3
 
 
-class Course(NamedTuple):
+class CableCourse(NamedTuple):
     """A cable at an instant: its points' velocities (n×3), its segments' lengths (n−1) and directions (n−1×3), L − L₀, L̇, T."""
 
     velocities: np.ndarray
@@ -315,7 +315,7 @@ class Cable(Force):
     def _by_velocity(self, g: np.ndarray) -> np.ndarray:
         return -self.damping * np.einsum("ia,jb->ijab", g, g)
 
-    def _course(self, kinematics: Kinematics) -> Course:
+    def _course(self, kinematics: Kinematics) -> CableCourse:
         x = np.array([kinematics.position(p) for p in self.points])
         velocities = np.array([kinematics.velocity(p) for p in self.points])
         segments = np.diff(x, axis=0)
@@ -326,7 +326,7 @@ class Cable(Force):
         stretch = float(lengths.sum()) - (0.0 if self.rest_length is None else self.rest_length)
         rate = float((directions * np.diff(velocities, axis=0)).sum())
         tension = max(0.0, self.stiffness * stretch + self.damping * rate) if stretch > 0.0 else 0.0
-        return Course(velocities, lengths, directions, stretch, rate, tension)
+        return CableCourse(velocities, lengths, directions, stretch, rate, tension)
 
 
 def _ends(segments: np.ndarray) -> np.ndarray:

@@ -156,7 +156,6 @@ def fill_section(index, parameters, signals, V, q, i, f, begin, course_out):
         L += course_out[at + LENGTH]
         rate += span_rate(index, V, i, m, l, at, course_out)
         course_out[STATE * m + BEGIN] = float(begin)
-        # where the section begins on a wheel that grips, the way from its mark
         ints = i + HEAD + NODE_INTS * m
         grip = index[ints + 2]
         numbers = f + NODE * m
@@ -164,7 +163,6 @@ def fill_section(index, parameters, signals, V, q, i, f, begin, course_out):
             turned = grip * (q[index[ints + 3]] - parameters[numbers + TURNED])
             L += index[ints + 1] * parameters[numbers + RADIUS] * counted_angle(
                 course_out[at + FIRST_ANGLE], parameters[numbers + LEFT], turned)  # fmt: skip
-        # at the span's end the way to a mark, or the arc around a wheel
         ints = i + HEAD + NODE_INTS * l
         grip = index[ints + 2]
         numbers = f + NODE * l
@@ -211,7 +209,7 @@ def fill_section(index, parameters, signals, V, q, i, f, begin, course_out):
         share = ahead
         gone += span_rate(index, V, i, m, l, spans + SPAN * m, course_out)
         m = l
-    # so that the mean is what the stretch asks for
+    # tensions, so that their mean is that of the section
     m = begin
     while m != end:
         course_out[STATE * m + TENSION] *= mean / total

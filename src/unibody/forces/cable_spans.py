@@ -121,7 +121,7 @@ def touching(X, a, at_a, s_a, b, at_b, s_b, numbers):
 @device
 def fill_span(X, V, a, at_a, s_a, b, at_b, s_b, numbers, exact, with_hessian, first, spans_out, scratch_out):
     """ℓ, angles, places and G of a span, at `first` in `spans_out`; with its Hessian also H and E: exact, or projected and E = 0."""
-    # where it touches
+    # where the span leaves one wheel and meets the other, and how long it is between
     phi_a, phi_b = touching(X, a, at_a, s_a, b, at_b, s_b, numbers)
     r_a = numbers[at_a + 9]
     r_b = numbers[at_b + 9]
@@ -139,7 +139,6 @@ def fill_span(X, V, a, at_a, s_a, b, at_b, s_b, numbers, exact, with_hessian, fi
     for j in range(3):
         spans_out[first + FIRST_AT + j] = P_a[j]
         spans_out[first + SECOND_AT + j] = P_b[j]
-    # without length there is no direction
     for j in range(GRADIENT, SPAN if with_hessian else RATE):
         spans_out[first + j] = 0.0
     if length <= SHORTEST:
@@ -173,7 +172,6 @@ def fill_span(X, V, a, at_a, s_a, b, at_b, s_b, numbers, exact, with_hessian, fi
         spans_out[first + GRADIENT + 3 + j] = -w_a[j]
         spans_out[first + GRADIENT + 6 + j] = turn_b[j]
         spans_out[first + GRADIENT + 9 + j] = w_b[j]
-    # H = (1, Yᵀ) 𝓛_zz (1, Y)ᵀ, and E
     if with_hessian:
         fill_maps(R_a, arm_a, r_a, n_a, t_a, R_b, arm_b, r_b, n_b, t_b, scratch_out)
         fill_hessian(

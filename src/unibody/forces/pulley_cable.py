@@ -216,7 +216,7 @@ class PulleyCable(Force):
             out += [packing.body(body), side, sense, q]
         return out
 
-    def _course(self, kinematics: Kinematics, level: int) -> Course:
+    def _course(self, kinematics: Kinematics, level: int) -> PulleyCourse:
         signals, slot = np.zeros(2), -1
         if self.winch is not None:
             signals, slot = np.array(paid_out(self.winch)(kinematics.t)), 0
@@ -224,7 +224,7 @@ class PulleyCable(Force):
 
 
 @dataclass(frozen=True)
-class Course:
+class PulleyCourse:
     """A course as arrays: `state` (nodes, STATE), `spans` (nodes, SPAN), and the rate at which a winch pays out."""
 
     state: np.ndarray
@@ -265,13 +265,13 @@ class Course:
 
 def course_of(
     integers: Sequence[int], numbers: np.ndarray, signals: np.ndarray, X: np.ndarray, V: np.ndarray, q: np.ndarray, level: int
-) -> Course:
+) -> PulleyCourse:
     """The course of one cable from its tables."""
     n = len(numbers)
     course = np.zeros((STATE + SPAN) * n)
     flat = [np.ascontiguousarray(x, float).ravel() for x in (numbers, signals, X, V, q)]
     fill_one_course(np.array(integers, np.int64), *flat, level, course, np.zeros(SCRATCH))
-    return Course(course[: STATE * n].reshape(n, STATE), course[STATE * n :].reshape(n, SPAN), float(signals[1]))
+    return PulleyCourse(course[: STATE * n].reshape(n, STATE), course[STATE * n :].reshape(n, SPAN), float(signals[1]))
 
 
 def paid_out(winch: Callable[[float], float]) -> Callable[[float], np.ndarray]:
@@ -312,7 +312,7 @@ def _brackets(G: np.ndarray) -> np.ndarray:
     return out
 
 
-def angles_at_start(course: Course, m: int) -> tuple[float, float]:
+def angles_at_start(course: PulleyCourse, m: int) -> tuple[float, float]:
     """φ where the cable arrives at a node and where it leaves it, 0 where it does not."""
     nodes = course.nodes
     place = nodes.index(m)

@@ -52,7 +52,6 @@ def add_pulley_cables(
     f = 0
     while i < index.size:
         n = index[i]
-        # where one cable runs, and how it pulls
         fill_course(index, parameters, signals, X, V, q, i, f, 0, course, scratch)
         paying = signals[index[i + 1] + 1] if index[i + 1] >= 0 else 0.0
         m = 0
@@ -75,7 +74,7 @@ def add_pulley_cables(
                 jump = tension - before
                 ledger_out[DAMPER_POWER] -= jump * course[STATE * m + SLIP]
                 ledger_out[MOTOR_POWER] += jump * (1.0 - parameters[f + NODE * m + SHARE]) * mine
-            # F = −T G on the bodies at both ends of the span
+            # the span pulls at both ends along G
             a = 6 * index[i + HEAD + NODE_INTS * m]
             b = 6 * index[i + HEAD + NODE_INTS * l]
             at = STATE * n + SPAN * m + GRADIENT
@@ -154,14 +153,13 @@ def add_section(index, parameters, V, i, f, begin, paying, course, h, exact, sum
         at = STATE * n + SPAN * m
         tension = course[STATE * m + TENSION]
         numbers = f + NODE * m
-        # the wheel at which this span begins, if it rubs
         if m != begin and parameters[numbers + FRICTION] > 0.0:
+            # W of a wheel that rubs, and the slope of its law
             for x in range(size):
                 sums_out[size + x] = sums_out[2 * size + x] + parameters[numbers + SHARE] * sums_out[x]
             power = parameters[numbers + FRICTION] * course[STATE * m + ANGLE]
             slope = chord(tension - before, before, course[STATE * m + SLIP], parameters[numbers + SLIP_SPEED], power)
             add_square(n, h * slope, sums_out[size : 2 * size], B_out)
-        # the span, and its gradient to the sum of those before the next wheel
         for x in range(12):
             node = 6 * m + x if x < 6 else 6 * l + x - 6
             sums_out[2 * size + node] -= course[at + GRADIENT + x]
@@ -211,10 +209,10 @@ def add_implicit_pulley_cables(
     while i < index.size:
         n = index[i]
         size = 6 * n
-        # one cable: its course with Hessians, then B over all its nodes, section by section
         fill_course(index, parameters, signals, X, V, q, i, f, 1 if project else 2, course, scratch)
         for j in range(size * size):
             B[j] = 0.0
+        # B of the cable over its nodes, section by section
         m = 0
         while m < n - 1:
             paying = signals[index[i + 1] + 1] if m == 0 and index[i + 1] >= 0 else 0.0

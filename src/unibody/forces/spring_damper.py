@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 
 import numpy as np
 
 from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number, point_of
-from unibody.forces.base import Blocks, Force, Loads, add_point_force, point_position, point_velocity
+from unibody.forces.base import PAIR, Blocks, Force, Loads, add_point_force, point_position, point_velocity
 from unibody.forces.implicit import (
     add_across,
     add_column,
@@ -29,7 +30,7 @@ from unibody.forces.implicit import (
 )
 from unibody.forces.points import point_damping, point_stiffness
 from unibody.kernel import Floats, Ints, kernel
-from unibody.spatial.devices import dot3, load3, norm3, scale3, sub3
+from unibody.spatial.devices import add3, dot3, load3, norm3, scale3, store3, sub3
 
 __all__ = ["SpringDamper"]
 
@@ -124,6 +125,59 @@ def add_implicit_spring_dampers(
         add_across(X, V, a, p_a, b, p_b, place, u, tension / L, h, F_out, own_out, coupling_out)
 
 
+@kernel
+def fill_spring_dampers(
+    index: Ints, parameters: Floats, signals: Floats, X: Floats, V: Floats, h: float, pairs_out: Floats, ledger_out: Floats
+) -> None:
+    """f_a = (T + h k L̇) u + h t (ḋ − L̇ u) and S = (h c + h² k) u uᵀ + h² t (1 − u uᵀ) with t = max(T, 0) / L."""
+    for e in range(index.size // 2):
+        a = index[2 * e]
+        b = index[2 * e + 1]
+        k = parameters[9 * e + 6]
+        c = parameters[9 * e + 7]
+        # of one spring: length and rate
+        p_a = load3(parameters, 9 * e)
+        p_b = load3(parameters, 9 * e + 3)
+        x_a = point_position(X, a, p_a)
+        x_b = point_position(X, b, p_b)
+        d = sub3(x_b, x_a)
+        speed = sub3(point_velocity(X, V, b, p_b), point_velocity(X, V, a, p_a))
+        squared = dot3(d, d)
+        L = sqrt(squared)
+        stretch = L - parameters[9 * e + 8]
+        ledger_out[SPRING_ENERGY] += 0.5 * k * stretch * stretch
+        # force, and stiffness along and across
+        along = 0.0
+        across = 0.0
+        f = (0.0, 0.0, 0.0)
+        u = (0.0, 0.0, 0.0)
+        if L > SHORTEST:
+            inverse = 1.0 / L
+            u = scale3(inverse, d)
+            rate = dot3(u, speed)
+            ledger_out[DAMPER_POWER] -= c * rate * rate
+            tension = k * stretch + c * rate
+            t = max(0.0, tension) * inverse
+            along = h * (c + h * k)
+            across = h * h * t
+            f = add3(scale3(tension + h * (k - t) * rate, u), scale3(h * t, speed))
+        elif parameters[9 * e + 8] == 0.0:
+            along = h * h * k
+            across = along
+            f = scale3(k, add3(d, scale3(h, speed)))
+        if a == b:  # nothing that moves
+            along = 0.0
+            across = 0.0
+        # the numbers of the pair
+        s = along - across
+        at = PAIR * e
+        store3(x_a, at, pairs_out)
+        store3(x_b, at + 3, pairs_out)
+        store3(f, at + 6, pairs_out)
+        store3((s * u[0] * u[0] + across, s * u[1] * u[1] + across, s * u[2] * u[2] + across), at + 9, pairs_out)
+        store3((s * u[1] * u[2], s * u[2] * u[0], s * u[0] * u[1]), at + 12, pairs_out)
+
+
 @dataclass(frozen=True)
 class SpringDamper(Force):
     """`stiffness` [N/m], `damping` [N s/m], `rest_length` [m] (None: the length at the start).
@@ -141,6 +195,7 @@ class SpringDamper(Force):
 
     add_kernel = add_spring_dampers
     implicit_kernel = add_implicit_spring_dampers
+    pair_kernel = fill_spring_dampers
 
     def __post_init__(self) -> None:
         point_of(self.a, "SpringDamper a")

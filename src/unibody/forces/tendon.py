@@ -105,7 +105,6 @@ def node_of(index, at, k):
 @device
 def fill_tendon(index, parameters, X, V, i, f, level, sums_out, H_out, work_out):
     """L and L̇; Λ and, at level 2, E (6 a node each) in `sums_out`; at level 1 and 2 Σ H/divisor (6 n × 6 n): projected or exact."""
-    # nothing yet
     n, m = index[i], index[i + 1]
     size = 6 * n
     for k in range(2 * size):
@@ -113,7 +112,7 @@ def fill_tendon(index, parameters, X, V, i, f, level, sums_out, H_out, work_out)
     if level > 0:
         for k in range(size * size):
             H_out[k] = 0.0
-    # stretch by stretch
+    # span by span, straight or around its obstacle: L, Λ and Σ H
     L = 0.0
     for s in range(m):
         at = i + 2 + n + 3 * s
@@ -202,10 +201,10 @@ def add_implicit_tendons(
     f = 0
     pair = 0
     while i < index.size:
-        # one tendon: its length with derivatives, and its law
         n = index[i]
         size = 6 * n
         L, rate = fill_tendon(index, parameters, X, V, i, f, 1 if project else 2, sums, H, work)
+        # T of the tendon as it is
         stretch = spring_of(parameters, f, L)
         c = parameters[f + 1]
         k = parameters[f] if stretch != 0.0 else 0.0
@@ -241,7 +240,6 @@ def add_implicit_tendons(
                     for x in range(6):
                         for y in range(6):
                             coupling_out[COUPLING * place + 6 * x + y] += H[at + size * x + y]
-        # the next one
         f += LAW + NODE * n + (1 + WRAP) * index[i + 1]
         i += 2 + n + 3 * index[i + 1]
 

@@ -86,6 +86,7 @@ def fill_planar(x, y, way, numbers, w, scratch_out):
     # x and y across the axis, the angle between them, and the units across each towards the other
     r = numbers[w + 6]
     axis = load3(numbers, w + 3)
+    # ℓ in the plane across the axis: two tangents and the arc between them
     flat_x = across_axis(x, numbers, w)
     flat_y = across_axis(y, numbers, w)
     p = norm3(flat_x)

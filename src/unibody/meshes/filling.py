@@ -44,10 +44,11 @@ def fill_tets(surface: Any, edge: Any = None, tolerance: Any = None) -> tuple[np
     with TemporaryDirectory() as folder:
         source, target = Path(folder) / "surface.npz", Path(folder) / "solid.npz"
         np.savez(source, vertices=np.asarray(x, float), faces=np.asarray(faces, np.int32), **asked)
-        ended = subprocess.run([sys.executable, "-c", PROGRAM, str(source), str(target)], capture_output=True, check=False)
+        ended = subprocess.run([sys.executable, "-c", PROGRAM, str(source), str(target)], capture_output=True, check=False, cwd=folder)
         if ended.returncode or not target.exists():
             last = ended.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["no word"]
-            raise ModelError(f"TetMesh.fill: wildmeshing ended with {ended.returncode} ({last[0][:160]}); mend the surface, or take TetMesh.cage")
+            said = f"wildmeshing ended with {ended.returncode} ({last[0][:160]})"
+            raise ModelError(f"TetMesh.fill: {said}; mend the surface, or take TetMesh.cage")
         with np.load(target) as found:
             vertices, tets = found["vertices"], found["tets"].astype(np.int64)
     if not len(tets):

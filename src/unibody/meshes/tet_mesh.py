@@ -118,9 +118,9 @@ class TetMesh:
 
     @staticmethod
     def fill(surface: Any, edge: Any = None, tolerance: Any = None) -> TetMesh:
-        """What is within a surface (a TriMesh, a Mesh or another shape), in tetrahedra with edges of about this length [m] (None: a twentieth
-        of its diagonal), whose boundary keeps to the surface within `tolerance` [m] (a thousandth). The extra `tetrahedra` does it; the
-        surface may be open or cross itself a little."""
+        """What is within a surface (a TriMesh, a Mesh or another shape), in tetrahedra with edges of about this length [m] (None: a
+        twentieth of its diagonal), whose boundary keeps to the surface within `tolerance` [m] (None: a thousandth). The extra `tetrahedra`
+        does it; the surface may be open or cross itself a little."""
         from unibody.meshes.filling import fill_tets
 
         return TetMesh(*fill_tets(surface, edge, tolerance))

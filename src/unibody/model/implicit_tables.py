@@ -39,7 +39,7 @@ class ImplicitTables:
     `couplings`, m×2: the bodies (a, b) of every place. Elements on the same two bodies, in the same order, share a place. First come
     pairs of two moving bodies, those `reserved` before the others, `moving` of them in all; behind them, up to `of_bodies`, pairs with a
     body that is welded to the ground, whose weld feels what the other does; last those with points of deformables.
-    `joint_velocities`: those whose diagonal may be touched.
+    `joint_velocities`: those whose diagonal may be touched. `kinds`: the classes of forces, as they stand in `classes`.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class ImplicitTables:
             if name not in explicit and is_implicit(force):
                 groups.setdefault(type(force), []).append((name, force))
         self.names = [name for members in groups.values() for name, _ in members]
+        self.kinds = list(groups)
         self.python_classes = [c.__name__ for c in groups if c.implicit_kernel is None]
         shared = _pairs(model, [force for members in groups.values() for _, force in members], reserved)
         moving = moving_bodies(model)

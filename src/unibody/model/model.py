@@ -106,12 +106,18 @@ def look_up(name: Any, table: Mapping[str, Any], what: str) -> Any:
 def start_poses(bodies: Sequence[BodyInfo], joints: Sequence[JointInfo]) -> list[Pose]:
     """X_WB of every body at the start, by the tree joints (in the order of the bodies)."""
     poses = [Pose()]
+    across: dict[tuple[int, bytes], Pose] = {}  # links of a chain are often told by the same objects
+    back: dict[int, Pose] = {}
     for body, joint in zip(bodies[1:], joints, strict=False):
         if body.kind != "dynamic":
             poses.append(body.X_WB)
             continue
-        R, p = joint.element.pose(joint.q0)
-        poses.append(poses[joint.parent] @ joint.X_PF @ Pose.from_rotation(R, p) @ joint.X_BM.inverse())
+        same = (id(joint.element), joint.q0.tobytes())
+        if same not in across:
+            across[same] = Pose.from_rotation(*joint.element.pose(joint.q0))
+        if id(joint.X_BM) not in back:
+            back[id(joint.X_BM)] = joint.X_BM.inverse()
+        poses.append(poses[joint.parent] @ joint.X_PF @ across[same] @ back[id(joint.X_BM)])
     return poses
 
 

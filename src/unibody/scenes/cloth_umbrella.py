@@ -1,8 +1,8 @@
 """An umbrella with its cloth (paper 003, Fig. 4): a pole, six ribs, six stretchers and a runner, under a pyramid of cloth.
 
-A rib of length L is hinged to the crown at the height H, a stretcher of length m to the runner at the height z, both at the distance c from the
-axis; the stretcher's end is a point of the rib, m from its hinge. They make an isosceles triangle, so that a rib stands at the angle α below
-the level with
+A rib of length L is hinged to the crown at the height H, a stretcher of length m to the runner at the height z, both at the distance c
+from the axis; the stretcher's end is a point of the rib, m from its hinge. They make an isosceles triangle, so that a rib stands at the
+angle α below the level with
 
     H − z = 2 m sin α.
 
@@ -43,7 +43,7 @@ BEGIN = 0.05
 
 
 @dataclass(frozen=True)
-class Frame:
+class UmbrellaFrame:
     """Where the skeleton is, from the way of the runner."""
 
     closing: float
@@ -74,7 +74,7 @@ def cloth_umbrella(*, rows: int = 10, moves: Literal["close", "close-open"] = "c
     require("cloth-umbrella", rows >= 4, f"rows={rows}; give 4 or more")
     require("cloth-umbrella", closing > 0.0, f"closing={closing:g}; give more than 0")
     back = moves == "close-open"
-    frame = Frame(closing, back)
+    frame = UmbrellaFrame(closing, back)
     b = ub.Builder()
     pole = b.body("pole", shape=ub.Cylinder(4e-3, TOP - 0.004), kind="static", X_WB=Pose(p=(0, 0, 0.5 * TOP)))
     start = frame.runner(0.0) - 0.5 * TOP
@@ -94,11 +94,12 @@ def cloth_umbrella(*, rows: int = 10, moves: Literal["close", "close-open"] = "c
         b.attach(canopy.vertices[held], rib, name=f"seam{k}")
     b.add(ub.Contact(self_contact=True, reach=REACH), name="contact")
     b.add(ub.Contact(between=(["canopy"], [rib.name for rib in ribs])), name="on ribs")
-    notes = "Ribs stand at exact.angle(t). The cloth is not pressed together, so it folds between them, and is taut again once they are open."
-    return Scene(b.build(), duration=BEGIN + (2.0 if back else 1.0) * closing + 0.25, dt=0.01, exact=frame, notes=notes, solver="barrier")
+    notes = "Ribs stand at exact.angle(t). The cloth, which is not pressed together, folds between them, and is taut again in the end."
+    duration = BEGIN + (2.0 if back else 1.0) * closing + 0.25
+    return Scene(b.build(), duration, dt=0.01, exact=frame, notes=notes, solver="barrier")
 
 
-def _slide(frame: Frame) -> Table:
+def _slide(frame: UmbrellaFrame) -> Table:
     """The way of the runner over time; it stays where it ends."""
     end = BEGIN + (2.0 if frame.back else 1.0) * frame.closing
     times = [*np.linspace(0.0, end + 1.0, 100 + round(100.0 / frame.closing)).tolist(), end + 100.0]

@@ -1,12 +1,12 @@
 """A hitch: a rope around a pole with a load at one end and nothing at the other, which holds by friction alone.
 
-A clove hitch is two turns around a pole the same way round, the second of which crosses over the first and leaves under that crossing. What
-the load pulls on presses the crossing on the rope under it: that, and friction on the pole, hold the other end, which nothing pulls. Without
-the crossing no friction would do, for over a pole tensions differ by a factor, T₁ = T₀ exp(μ φ) (Euler, Eytelwein), and T₀ = 0. Bayman,
-Theory of hitches (1977), finds that a clove hitch holds whatever its load from a friction of about 0.13 on.
+A clove hitch is two turns around a pole the same way round, the second of which crosses over the first and leaves under that crossing.
+What the load pulls on presses the crossing on the rope under it: that, and friction on the pole, hold the other end, which nothing pulls.
+Without the crossing no friction would do, for over a pole tensions differ by a factor, T₁ = T₀ exp(μ φ) (Euler, Eytelwein), and T₀ = 0.
+Bayman, Theory of hitches (1977), finds that a clove hitch holds whatever its load from a friction of about 0.13 on.
 
-Along the rope the angle φ about the pole grows from 0 to 4π; it lies at y = −a in the first turn and at y = a in the second, passes from one
-to the other around φ = 2π, there lifted over both ends, which lie at y = ∓s.
+Along the rope the angle φ about the pole grows from 0 to 4π; it lies at y = −a in the first turn and at y = a in the second, passes from
+one to the other around φ = 2π, there lifted over both ends, which lie at y = ∓s.
 """
 
 from __future__ import annotations

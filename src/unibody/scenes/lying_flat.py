@@ -1,8 +1,8 @@
 """Lying flat (paper 003, Fig. 1): a hammock of rings that hang in each other, somebody in it, and a cloth over him.
 
-Flat rings of rigid wire lie on a grid of pitch p; upright rings link each with its neighbours, tori of rubber along the bed and closed elastic
-rods across it, and hang its ends on bars between posts. With R, R_c the radii of flat and upright rings and ρ, ρ_c those of their wires, an
-upright ring goes around the edges of two neighbours, each p/2 − R from its middle, with
+Flat rings of rigid wire lie on a grid of pitch p; upright rings link each with its neighbours, tori of rubber along the bed and closed
+elastic rods across it, and hang its ends on bars between posts. With R, R_c the radii of flat and upright rings and ρ, ρ_c those of their
+wires, an upright ring goes around the edges of two neighbours, each p/2 − R from its middle, with
 
     R_c > p/2 − R + ρ + ρ_c,
 
@@ -48,7 +48,7 @@ class Bed:
     """Of every upright ring its name and the two that it goes through; bars are "bar"."""
 
 
-@scene("lying-flat", summary="a ragdoll and a cloth fall into a hammock of rigid rings, rubber tori and elastic hoops that hang in each other")
+@scene("lying-flat", summary="a ragdoll and a cloth fall into a hammock of rigid rings, rubber tori and elastic hoops")
 def lying_flat(*, across: int = 3, along: int = 5, fine: int = 1, spacing: float = 0.05, friction: float = 0.2) -> Scene:
     """A bed of `across` by `along` flat rings, a ragdoll of 0.53 m and eleven bodies, and a square cloth of 30 cm, vertices `spacing` [m]
     apart. Rings and tori have 12 `fine` pieces, tori are `fine` cells thick. The paper's 77 bodies and 18 000 vertices: across=4, fine=3,
@@ -63,7 +63,8 @@ def lying_flat(*, across: int = 3, along: int = 5, fine: int = 1, spacing: float
     # flat rings
     pieces = 12 * fine
     circle = _circle(FLAT, pieces)
-    places = {(i, j): np.array([(i - 0.5 * (along - 1)) * PITCH, (j - 0.5 * (across - 1)) * PITCH, 0.0]) for i in range(along) for j in range(across)}
+    grid = [(i, j) for i in range(along) for j in range(across)]
+    places = {(i, j): PITCH * np.array([i - 0.5 * (along - 1), j - 0.5 * (across - 1), 0.0]) for i, j in grid}
     for (i, j), p in places.items():
         b.body(f"ring{i}.{j}", shape=ub.Wire(circle, radius=WIRE, closed=True), density=2700.0, X_WB=Pose(p=p))
     # bars where the next rings would begin, and what links all of them

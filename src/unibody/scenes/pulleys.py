@@ -1,15 +1,15 @@
-"""A tackle of four pulleys and four ropes (paper 003, Fig. 3 and 21): three pulleys that hang in ropes one above the other, one that is fixed.
+"""A tackle of four pulleys and four ropes (paper 003, Fig. 3 and 21): three pulleys hang in ropes one above the other, one is fixed.
 
-Rope k runs from the ceiling down, under pulley k and up to the axle of pulley k + 1; the third goes on over the fixed pulley to the hand, and
-a fourth carries the load under the axle of pulley 1. With t_k the tension of rope k at the height z_k of its axle, λ the weight of rope per
-length over g, r the radius at which it runs and w the weight of a pulley, balance of pulley k and the rope in its groove gives
+Rope k runs from the ceiling down, under pulley k and up to the axle of pulley k + 1; the third goes on over the fixed pulley to the hand,
+and a fourth carries the load under the axle of pulley 1. With t_k the tension of rope k at the height z_k of its axle, λ the weight of
+rope per length over g, r the radius at which it runs and w the weight of a pulley, balance of pulley k and the rope in its groove gives
 
     t_k (1 + 1/η) = w + λ g π r + T_{k−1}(z_k),       T_k(z) = t_k + λ g (z − z_k),       T_0 = load and its rope,
 
     hand = η T_3(z_hand)
 
-where η = 1 for wheels that turn freely, and η = exp(μ π) for locked ones over which the rope is drawn (Euler, Eytelwein). Without the ropes'
-own weight and friction the hand holds load / 8 + 7 w / 8. The load rises by an eighth of the hand's way.
+where η = 1 for wheels that turn freely, and η = exp(μ π) for locked ones over which the rope is drawn (Euler, Eytelwein). Without the
+ropes' own weight and friction the hand holds load / 8 + 7 w / 8. The load rises by an eighth of the hand's way.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from unibody.spatial.table import Table
 
 if TYPE_CHECKING:
     from unibody.model import Body, Builder
+    from unibody.model.deformable_points import DeformableHandle
     from unibody.shapes import Shape
+
+Place = tuple[float, float, float]
 
 G = 9.81
 PULLEY = 0.01814
@@ -176,7 +179,7 @@ def grooved_wheel(sides: int) -> Shape:
     return ub.Mesh(x, np.concatenate(faces))
 
 
-def _wheel(b: Builder, k: int, shape: Shape, place: tuple[float, float, float], locked: bool) -> Body:
+def _wheel(b: Builder, k: int, shape: Shape, place: Place, locked: bool) -> Body:
     """Pulley k in its vertical plane, its axis z along the world's y; the fixed one last. An axle reaches into the next plane."""
     import unibody as ub
 
@@ -193,7 +196,7 @@ def _wheel(b: Builder, k: int, shape: Shape, place: tuple[float, float, float], 
     return wheel
 
 
-def _rope(b: Builder, name: str, path: np.ndarray, tension: float) -> object:
+def _rope(b: Builder, name: str, path: np.ndarray, tension: float) -> DeformableHandle:
     """A rope that starts along a path under this tension, straight when nothing holds it."""
     import unibody as ub
 
@@ -202,9 +205,7 @@ def _rope(b: Builder, name: str, path: np.ndarray, tension: float) -> object:
     return b.rod(name, way[:, None] * [0, 0, 1.0], ROPE, hemp, DENSITY, start=path)
 
 
-def _path(
-    wheel: tuple[float, float, float], radius: float, last: tuple[float, float, float] | None, fixed: tuple[float, float, float], spacing: float
-) -> np.ndarray:
+def _path(wheel: Place, radius: float, last: Place | None, fixed: Place, spacing: float) -> np.ndarray:
     """From the ceiling down, under the wheel and up to `last`, or over the fixed wheel and down to the hand; points evenly apart."""
     (x, y, z), pieces = wheel, []
     pieces.append(("line", (x - radius, 0.0), (x - radius, z)))

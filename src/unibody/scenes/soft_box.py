@@ -4,8 +4,8 @@ A bar of length L that hits a wall end on stays there until the wave of pressure
 
     2 L / c,     c = √(E/ρ),
 
-and leaves as fast as it came, if it cannot spread sideways (ν = 0). A cube with ν > 0 spreads and swings afterwards: the softer, the more of
-what it brought stays in it, and the lower it bounces, though nothing is lost.
+and leaves as fast as it came, if it cannot spread sideways (ν = 0). A cube with ν > 0 spreads and swings afterwards: the softer, the more
+of what it brought stays in it, and the lower it bounces, though nothing is lost.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ class SoftBounce:
 
 @scene("soft-box", summary="a cube of rubber falls 1 m, is pressed flat, and bounces lower than it fell, for it goes on swinging")
 def soft_box(
-    *, height: float = 1.0, gravity: float = 8.0, young: float = 1e6, poisson: float = 0.3, damping: float = 0.0, loss: float = 0.0, cells: int = 2
+    *, height: float = 1.0, gravity: float = 8.0, young: float = 1e6, poisson: float = 0.3, damping: float = 0.0, loss: float = 0.0,
+    cells: int = 2,
 ) -> Scene:  # fmt: skip
-    """A cube of 1 m and 1000 kg like that of `falling-box`, of `young` [Pa] and so many `cells` along each side. `damping` [s] is that of the
-    contact, `loss` [s] that of the rubber."""
+    """A cube of 1 m and 1000 kg like that of `falling-box`, of `young` [Pa] and so many `cells` along each side. `damping` [s] is that of
+    the contact, `loss` [s] that of the rubber."""
     import unibody as ub
 
     require("soft-box", height > 0.0 and gravity > 0.0, f"height={height:g}, gravity={gravity:g}; give more than 0")

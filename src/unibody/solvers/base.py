@@ -44,6 +44,8 @@ class Solver:
     """Whether what comes together hits, with an impulse, within one step; else barriers or springs slow it down over several."""
     deformables: ClassVar[bool] = False
     """Whether it carries deformables; it is then asked by `handles` about each (`DeformableInfo`)."""
+    deformable_rank: ClassVar[float | None] = None
+    """Its place in that order for models with deformables; None: its rank."""
     start_deeds: ClassVar[tuple[str, str, str]] = ("", "", "")
     """What it does with a start that rows forbid, in words of `unibody.checks.starts`: with velocities against equations, with positions
     that violate them, with positions beyond a bound."""
@@ -141,7 +143,15 @@ def refuse_reaction(element: Any) -> str | None:
     return f"{name} grows with the joint's reaction, which this solver does not find friction from" if needs_reaction(element) else None
 
 
+def asked_in_order(model: Model) -> list[str]:
+    """The solvers by name, in the order in which they are asked where none is named."""
+    if not model.deformables:
+        return list(REGISTRY)
+    ranks = {name: cls.rank if cls.deformable_rank is None else cls.deformable_rank for name, cls in REGISTRY.items()}
+    return sorted(REGISTRY, key=lambda name: ranks[name])
+
+
 def able_solver(model: Model) -> str:
     """The name of the first solver that can run a model; the first of all, whose refusal then says why, if none can."""
-    able = [name for name, cls in REGISTRY.items() if not refusals(cls(), model)]
+    able = [name for name in asked_in_order(model) if not refusals(REGISTRY[name](), model)]
     return able[0] if able else next(iter(REGISTRY))

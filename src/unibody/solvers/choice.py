@@ -24,7 +24,7 @@ from unibody.element import step_length
 from unibody.errors import Unsupported
 from unibody.model import Model
 from unibody.model.model import start_poses
-from unibody.solvers.base import REGISTRY, by_reason, implicit_solvers, refusals
+from unibody.solvers.base import REGISTRY, asked_in_order, by_reason, implicit_solvers, refusals
 from unibody.solvers.stiffness import STIFF, UNSTABLE, stiffness, too_many
 
 __all__ = ["Choice", "choose"]
@@ -56,7 +56,7 @@ def choose(model: Model, dt: float = 1e-3) -> Choice:
     """
     dt = step_length(dt, "dt")
     refused: dict[str, list[tuple[str, str]]] = {}
-    for first in REGISTRY:
+    for first in asked_in_order(model):
         refused[first] = refusals(REGISTRY[first](), model)
         if not refused[first]:
             break

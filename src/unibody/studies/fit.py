@@ -52,7 +52,7 @@ class Fit:
         return f"Fit({told}; rms {self.rms:.3g}, {self.runs} runs{'' if self.converged else ', NOT CONVERGED'})"
 
     def report(self, path: str | Path, notes: Mapping[str, str] | None = None) -> Path:
-        """Write a page: values with intervals, correlations, residuals, and `notes`, such as the error on data that the fit has not seen."""
+        """Write a page: values with intervals, correlations, residuals, and `notes`, such as the error on data not seen."""
         names = list(self.values)
         rows = "".join(
             f"<tr><td>{html.escape(n)}</td><td>{self.values[n]:.6g}</td><td>{low:.6g} … {high:.6g}</td></tr>"

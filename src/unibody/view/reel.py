@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unibody.coordinates.observation import Observation
 from unibody.element import number
 from unibody.errors import ModelError
 from unibody.model import Model
@@ -18,6 +19,8 @@ from unibody.view.look import Look, quaternions, rotations
 from unibody.view.snapshot import with_rates
 from unibody.view.soft import with_points
 
+MOST_JOINTS = 40
+"""Angles and slides that are kept for plots."""
 FARTHEST = 1e9
 """Positions beyond this [m] come from runs that failed."""
 
@@ -39,6 +42,11 @@ class Reel:
     """(F, frames, 3) of the joints on their children, world axes [N]."""
     energies: np.ndarray
     """(4, F) kinetic, potential and total energy [J], constraint violation [m or rad]."""
+    joints: np.ndarray
+    """(n, F) angles and slides of joints [rad or m], of the first `MOST_JOINTS`."""
+    joint_names: tuple[str, ...]
+    contact: np.ndarray
+    """(F,) the sum of the sizes of all contact forces [N]."""
 
     @property
     def placed(self) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +73,10 @@ class Reel:
         potential = np.array([o.gravity + o.springs for o in seen])
         kinetic = np.array([o.kinetic for o in seen])
         energies = np.array([kinetic, potential, kinetic + potential, [o.violation for o in seen]])
-        return Reel(look, recording.t[rows], poses, x, tension, force, energies)
+        names, places = _angles(recording.model)
+        joints = np.array([[o.joint_q[q] for q in places] for o in seen]).reshape(len(seen), -1).T
+        contact = np.array([_contact(o) for o in seen])
+        return Reel(look, recording.t[rows], poses, x, tension, force, energies, joints, names, contact)
 
     @staticmethod
     def still(model: Model) -> Reel:
@@ -74,7 +85,24 @@ class Reel:
         R, p = look.start
         poses = np.concatenate([p, quaternions(R)], axis=-1)[None]
         unknown = np.full((1, len(look.strands)), np.nan)
-        return Reel(look, np.zeros(1), poses, look.start_vertices[None], unknown, np.zeros((1, len(look.frames), 3)), np.zeros((4, 1)))
+        forces, none = np.zeros((1, len(look.frames), 3)), np.zeros((0, 1))
+        return Reel(look, np.zeros(1), poses, look.start_vertices[None], unknown, forces, np.zeros((4, 1)), none, (), np.zeros(1))
+
+
+def _angles(model: Model) -> tuple[tuple[str, ...], list[int]]:
+    """Names of the angles and slides of all joints, and where they stand in the joint coordinates."""
+    found = []
+    for joint in model.joints:
+        dofs = joint.scalar_dofs()
+        found += [(joint.name if len(dofs) == 1 else f"{joint.name} [{k}]", q) for k, q in enumerate(dofs.values())]
+    return tuple(name for name, _ in found[:MOST_JOINTS]), [q for _, q in found[:MOST_JOINTS]]
+
+
+def _contact(o: Observation) -> float:
+    """Between bodies, and on deformables."""
+    bodies = np.linalg.norm(o.contacts.forces, axis=1).sum() if o.contacts is not None and len(o.contacts) else 0.0
+    soft = np.linalg.norm(o.vertex_contacts, axis=1).sum() if o.vertex_contacts is not None else 0.0
+    return float(bodies + soft)
 
 
 def _with_points(look: Look, poses: np.ndarray, x: np.ndarray) -> np.ndarray:

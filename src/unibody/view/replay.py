@@ -128,9 +128,12 @@ def _motion(block: Block, reel: Reel) -> dict[str, Any]:
     block.add("tensions", track(scaled(reel.tension.T, pull)), "u1")
     block.add("forces", track(scaled(np.nan_to_num(np.moveaxis(reel.force, 0, -1)), force)), "u1")
     block.add("energies", reel.energies, "f4")
+    block.add("joints", reel.joints, "f4")
+    block.add("contact", reel.contact, "f4")
     return {
         "tension": {"largest": pull, "pushes": bool((reel.tension < -1e-9 * pull).any()), "colours": [rgb(c) for c in (SLACK, PULL, PUSH)]},
         "forces": {"largest": force, "shown": shown},
+        "plotted": list(reel.joint_names),
     }  # fmt: skip
 
 

@@ -8,9 +8,9 @@ import pytest
 import scipy.sparse as sp
 
 import unibody as ub
-from unibody.algebra.block.cholesky import BlockMatrix
-from unibody.algebra.block.mixed import MixedMatrix, MixedPattern, MixedSolver
-from unibody.algebra.block.node_blocks import NodeBlocks
+from mixed_matrices import random_mixed
+from unibody.algebra.block.mixed import MixedMatrix, MixedPattern
+from unibody.algebra.block.mixed_solver import MixedSolver
 from unibody.algebra.block.reduced_pcg import ChangeOfVariables
 
 
@@ -59,7 +59,7 @@ def posed():
     a, last = system.affine, system.memory.last_step(memory)
     Q, V = a.whole(state.q, state.t), a.rates(state.v, state.t)
     begun, speed = a.everything(Q, state.q, state.t), a.rates_of_all(V, state.v, state.t)
-    rule = system._predict(state, 2e-3, a.bodies_of(begun), a.bodies_of(speed), begun, last, system.memory.view(memory).joint_q)
+    rule = system.rule.predict(state, 2e-3, a.bodies_of(begun), a.bodies_of(speed), begun, last, system.memory.view(memory).joint_q)
     memory = system._stiffened(memory, last, 2e-3, begun, speed)
     out = system._pose(state, memory, bound.model.neutral_control(), 2e-3, rule, last, a.bodies_of(begun), a.bodies_of(speed), begun, speed)
     assert out.friction.renew(out.barrier.contacts(begun), begun)
@@ -108,32 +108,6 @@ def test_the_careful_matrix_is_positive(posed):
     dense = np.array([H.product(e) for e in np.eye(a.unknowns)])
     scale = 1.0 / np.sqrt(np.diag(dense))
     assert np.linalg.eigvalsh(scale[:, None] * dense * scale)[0] > -1e-12
-
-
-def random_mixed(rng, m: int, n: int):
-    """A positive mixed matrix, and its dense twin."""
-    N = 4 * m + n
-    dense = np.zeros((3 * N, 3 * N))
-    between = {(a, b) for a in range(m) for b in range(a + 1, m) if rng.random() < 0.5}
-    blocks = [(i, j) for i in range(N) for j in range(i, N) if (i == j or rng.random() < 0.3)]
-    keys = np.array(sorted(a * m + b for a, b in between), np.int64)
-    pairs = rng.standard_normal((len(keys), 12, 12))
-    rows, columns = np.array(blocks).T
-    given = rng.standard_normal((len(rows), 3, 3))
-    given[rows == columns] = np.einsum("nij->nji", given[rows == columns]) + given[rows == columns]
-    bodies = BlockMatrix(np.tile(np.eye(12), (m, 1, 1)) * 60.0, keys // max(m, 1), keys % max(m, 1), pairs)
-    for a in range(m):
-        dense[12 * a : 12 * a + 12, 12 * a : 12 * a + 12] += bodies.diagonal[a]
-    for a, b, B in zip(bodies.rows, bodies.columns, pairs, strict=True):
-        dense[12 * a : 12 * a + 12, 12 * b : 12 * b + 12] += B
-        dense[12 * b : 12 * b + 12, 12 * a : 12 * a + 12] += B.T
-    dense += NodeBlocks(rows, columns, given).dense(N)
-    more = np.abs(dense).sum(axis=1).max() * np.eye(3)
-    extra = NodeBlocks(np.arange(N), np.arange(N), np.tile(more, (N, 1, 1)))
-    blocks_all = NodeBlocks.joined([NodeBlocks(rows, columns, given), extra])
-    dense += extra.dense(N)
-    pattern = MixedPattern.of(m, n, keys, blocks_all.rows, blocks_all.columns)
-    return MixedMatrix.of(pattern, bodies, [blocks_all]), dense
 
 
 @pytest.mark.parametrize(("m", "n"), [(3, 5), (0, 6), (4, 0), (1, 1)])

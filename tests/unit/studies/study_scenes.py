@@ -51,5 +51,33 @@ def slow(length: float, folder: str) -> ub.Model:
     """Leaves a line for every run that begins."""
     with open(os.path.join(folder, "begun"), "a") as file:
         file.write(f"{length!r}\n")
-    time.sleep(0.05)
+    time.sleep(0.002)
     return pendulum(length)
+
+
+def linkage(rate: float) -> ub.Model:
+    """A four-bar of thin rods in a plane, with the speed of its crank."""
+    b, rod = ub.Builder(), dict(mass=1.0, inertia=(0.1, 0.1, 0.01))
+    crank, coupler, rocker = (b.body(name, **rod) for name in ("crank", "coupler", "rocker"))
+    hinge = ub.Revolute(axis=(0, 1, 0))
+    b.joint("A", hinge, b.world, crank, X_BM=ub.Pose((0, 0, -0.5)), v=rate)
+    b.joint("B", hinge, crank, coupler, X_PF=ub.Pose((0, 0, 0.5)), X_BM=ub.Pose((-1.0, 0, 0)), v=-rate)
+    b.joint("D", hinge, b.world, rocker, X_PF=ub.Pose((2.0, 0, 0)), X_BM=ub.Pose((0, 0, -0.5)), v=rate)
+    b.joint("C", hinge, rocker, coupler, X_PF=ub.Pose((0, 0, 0.5)), X_BM=ub.Pose((1.0, 0, 0)))
+    return b.build()
+
+
+def crank(rec: ub.Recording) -> dict[str, np.ndarray]:
+    return {"end": np.concatenate([rec.states[-1].q, rec.states[-1].v])}
+
+
+def thrown(speed: float, friction: float) -> ub.Model:
+    """Three boxes on each other, of which the uppermost lands a millimetre above the others with `speed`."""
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    box = ub.Box((0.2, 0.2, 0.2))
+    for k in range(2):
+        b.body(f"box {k}", shape=box, X_WB=ub.Pose((0.02 * k, 0, 0.1 + 0.2 * k)))
+    b.body("stone", shape=box, X_WB=ub.Pose((0.05, 0, 0.501)), V_WB=(0, 0, 0, 0.1, 0, -speed))
+    b.add(ub.Contact(friction=friction, restitution=0.3))
+    return b.build()

@@ -73,19 +73,46 @@ def test_any_executor_runs_a_sweep_and_stays_open(study, alone):
         assert pool.submit(int, "3").result() == 3
 
 
+RATES = {"rate": [float(x) for x in np.linspace(1.0, 9.0, 500)]}
+STONES = {"speed": [float(x) for x in np.linspace(0.0, 2.0, 250)], "friction": [0.2, 0.8]}
+
+
+def thousand(study, executor):
+    """A thousand runs: a four-bar, and a stack on which a stone bounces."""
+    ask = dict(executor=executor, workers=2)
+    a = ub.sweep(study.linkage, RATES, "articulated", 0.02, study.crank, dt=1e-3, every=20, **ask)
+    b = ub.sweep(study.thrown, STONES, "complementarity", 0.03, study.last_poses, dt=5e-3, every=6, **ask)
+    assert (a["status"] == 1).all() and (b["status"] == 1).all()
+    return a["end"].values, b["end"].values
+
+
 @pytest.mark.slow
-def test_a_dask_cluster_runs_a_sweep_and_makes_the_runs_of_a_killed_worker_again(study, alone, tmp_path):
+def test_a_thousand_runs_are_equal_in_threads_processes_and_a_dask_cluster(study, tmp_path):
+    """A worker of the cluster is killed in the middle of another thousand: its runs are made again, and none is missing."""
     distributed = pytest.importorskip("distributed")
+    linkages, stacks = thousand(study, "serial")
+    assert len(np.unique(linkages[:, -1])) == 500 and np.ptp(stacks[..., -1]) > 0.1  # runs differ, and stones bounce
+    for k in (0, 250, 499):
+        one = ub.Simulation(study.linkage(RATES["rate"][k]), "articulated", dt=1e-3).run(0.02)
+        assert np.array_equal(study.crank(one)["end"], linkages[k])
+    for k in (0, 249):
+        one = ub.Simulation(study.thrown(STONES["speed"][k], 0.8), "complementarity", dt=5e-3).run(0.03)
+        assert np.array_equal(study.last_poses(one)["end"], stacks[k, 1])
+    for executor in ("threads", "processes"):
+        for ours, expected in zip(thousand(study, executor), (linkages, stacks), strict=True):
+            assert np.array_equal(ours, expected), executor
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     ) as cluster, distributed.Client(cluster) as client:  # fmt: skip
-        swings, ends = both(study, client)
-        assert np.array_equal(swings, alone[0]) and np.array_equal(ends, alone[1])
-        design = [{"folder": [str(tmp_path)]}, {"length": [0.6, 0.7, 0.8]}]
-        data = ub.sweep(study.deadly, design, duration=0.05, measure=study.last_angle, executor=client)
+        for ours, expected in zip(thousand(study, client), (linkages, stacks), strict=True):
+            assert np.array_equal(ours, expected)
+        lengths = [0.2 + 0.001 * k for k in range(1000)]
+        assert lengths[500] == 0.7  # the one at which the worker kills itself
+        design = [{"folder": [str(tmp_path)]}, {"length": lengths}]
+        data = ub.sweep(study.deadly, design, "articulated", 0.004, study.last_angle, executor=client)
     assert (tmp_path / "killed").exists() and (data["status"] == 1).all()
-    one = ub.Simulation(study.pendulum(0.7)).run(0.05).joint("hinge")[-1, 0]
-    assert data["angle"].sel(length=0.7).item() == one
+    plain = ub.sweep(study.pendulum, {"length": lengths}, "articulated", 0.004, study.last_angle)
+    assert np.array_equal(data["swing"].values[0], plain["swing"].values)
 
 
 def test_a_process_that_dies_is_told_and_the_store_goes_on(study, tmp_path):
@@ -247,17 +274,17 @@ import sys
 import unibody as ub
 import study_scenes
 folder, place = sys.argv[1:]
-design = [{"folder": [folder]}, {"length": [0.5 + 0.01 * k for k in range(60)]}]
-ub.sweep(study_scenes.slow, design, duration=0.02, measure=study_scenes.last_angle, store=place, workers=2)
+design = [{"folder": [folder]}, {"length": [0.5 + 0.001 * k for k in range(1000)]}]
+ub.sweep(study_scenes.slow, design, duration=0.004, measure=study_scenes.last_angle, store=place, workers=2)
 """
 
 
 @pytest.mark.slow
 def test_a_driver_that_is_killed_goes_on_with_nothing_lost_and_nothing_twice(study, tmp_path):
     place = tmp_path / "s.zarr"
-    lengths = [0.5 + 0.01 * k for k in range(60)]
+    lengths = [0.5 + 0.001 * k for k in range(1000)]
     command = [sys.executable, "-c", DRIVER, str(tmp_path), str(place)]
-    for wanted in (5, 25):  # killed twice, when so many runs are written down
+    for wanted in (50, 400):  # killed twice, when so many runs are written down
         process = subprocess.Popen(command)
         try:
             while _done(place) < wanted and process.poll() is None:
@@ -266,13 +293,13 @@ def test_a_driver_that_is_killed_goes_on_with_nothing_lost_and_nothing_twice(stu
             process.send_signal(signal.SIGKILL)
             process.wait()
     before, sure = (tmp_path / "begun").read_text().split(), _lengths_done(place, lengths)
-    assert len(sure) >= 25
+    assert 400 <= len(sure) < 1000
     subprocess.run(command, check=True)
     later = (tmp_path / "begun").read_text().split()[len(before) :][1:]  # the first is the model looked at
     assert not {repr(x) for x in sure} & set(later), "a run that was written down was made again"
     assert sorted(map(float, later)) == sorted(x for x in lengths if x not in sure)
-    data = ub.sweep(study.slow, [{"folder": [str(tmp_path)]}, {"length": lengths}], duration=0.02, measure=study.last_angle, store=place)
-    plain = ub.sweep(study.pendulum, {"length": lengths}, duration=0.02, measure=study.last_angle)
+    data = ub.sweep(study.slow, [{"folder": [str(tmp_path)]}, {"length": lengths}], duration=0.004, measure=study.last_angle, store=place)
+    plain = ub.sweep(study.pendulum, {"length": lengths}, duration=0.004, measure=study.last_angle)
     assert (data["status"] == 1).all() and np.array_equal(data["swing"].values[0], plain["swing"].values)
 
 

@@ -40,7 +40,7 @@ def test_friction_of_the_measured_block_and_the_error_on_other_tosses(example, r
 
 
 def test_a_run_begins_as_its_toss_does(example):
-    """Free fall of the start meets the parabola through its first frames, to round-off, until something touches; so a made-up toss is met, too."""
+    """Free fall meets the parabola through the first frames, to round-off, until something touches; so a made-up toss is met."""
     (toss,) = example.made_up(1, friction=0.2, restitution=0.1)
     again = example.thrown(toss, friction=0.2, restitution=0.1, size=1.0)
     np.testing.assert_allclose(again, toss[:, :7], atol=1e-6)

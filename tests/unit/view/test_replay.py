@@ -143,6 +143,21 @@ def test_plots_hold_energies_and_violation(recording):
     assert np.allclose(violation, recording.violation)
 
 
+def test_plots_hold_angles_of_joints_and_what_contacts_carry():
+    """A ball at rest weighs what it weighs, once; free bodies have no angle, and a camera's angles keep their name."""
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    b.body("ball", shape=ub.Sphere(0.1), mass=2.0, X_WB=ub.Pose((0, 0, 0.1)))
+    rod = b.body("rod", mass=1.0, inertia=(0.1, 0.1, 0.1), com=(0, 0, -0.5))
+    b.joint("hinge", ub.Revolute(axis=(0, 1, 0)), b.world, rod, X_PF=ub.Pose((1, 0, 2)), q=0.4)
+    b.add(ub.Contact())
+    rec = ub.Simulation(b.build(), "complementarity", dt=5e-3).run(0.2)
+    head, s = decoded(replay.page(rec, fps=1000.0))
+    assert head["plotted"] == ["hinge"] and len(head["angles"]) == 2
+    assert np.allclose(s["joints"], rec.joint("hinge")[:, 0], rtol=1e-6)
+    assert s["contact"][-1] == pytest.approx(2.0 * 9.81, rel=1e-6)
+
+
 def test_tension_is_that_of_the_spring(recording):
     """k (|x_b − x_a| − rest length of 1 m), from the recorded positions."""
     head, s = decoded(replay.page(recording, fps=1000.0))

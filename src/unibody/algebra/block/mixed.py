@@ -1,13 +1,11 @@
-"""Symmetric matrices over m bodies of 12 unknowns and n points of 3, and their solution by sparse Cholesky factors with nested dissection.
+"""Symmetric matrices over m bodies of 12 unknowns and n points of 3.
 
     H = ( B  X )      B: blocks 12×12 as in `BlockMatrix`;  X: blocks 12×3 of a body and a point;
         ( Xᵀ V )      V: blocks 3×3 of two points, row ≤ column
 
-    x = ( N z ),      A = ( NᵀBN  NᵀX )
-        (  y  )           ( XᵀN    V  )
-
 The numbers stand in one array, those of B's diagonal first, then those of B between bodies, X and V, block after block. A pattern says
-where; a matrix may have fewer blocks than its pattern, the others are zero. So one plan of a factorisation serves many matrices.
+where; a matrix may have fewer blocks than its pattern, the others are zero. So one plan of a factorisation (`mixed_solver`) serves many
+matrices.
 """
 
 from __future__ import annotations
@@ -19,16 +17,8 @@ from functools import cached_property
 import numpy as np
 
 from unibody.algebra.block.cholesky import BlockMatrix, W, multiply
-from unibody.algebra.block.direct import pick, reduce_blocks, reduced_entries
 from unibody.algebra.block.node_blocks import NodeBlocks
-from unibody.algebra.block.reduced_pcg import ChangeOfVariables
-from unibody.algebra.supernodal.entries import block_entries
-from unibody.algebra.supernodal.plan import SupernodalPlan, Workspace
 from unibody.kernel import Floats, Ints, kernel
-
-LITTLE = 1e-12
-"""Of the diagonal, that a matrix gets more whose factors are not there for round-off."""
-
 
 REMEMBERED = 6
 """Lists of places that a pattern keeps."""
@@ -78,33 +68,6 @@ def add_products(
                     y_out[f + j] += h * x[a + i]
 
 
-@kernel
-def reduce_across(first: Ints, starts: Ints, local: Ints, data: Floats, bodies: Ints, across: Floats, X_out: Floats) -> None:
-    """N_bᵀ X of every block of a body and a point, one after the other, 3 columns each."""
-    for i in range(X_out.size):
-        X_out[i] = 0.0
-    to = 0
-    for k in range(bodies.size):
-        b = bodies[k]
-        for i in range(12):
-            for e in range(starts[12 * b + i], starts[12 * b + i + 1]):
-                for j in range(3):
-                    X_out[to + 3 * local[e] + j] += data[e] * across[36 * k + 3 * i + j]
-        to += 3 * (first[b + 1] - first[b])
-
-
-@kernel
-def fill_across_entries(first: Ints, columns: Ints, bodies: Ints, points: Ints, count: int, row_out: Ints, column_out: Ints) -> None:
-    """Unknowns of the numbers of `reduce_across`; points begin behind `count` others."""
-    to = 0
-    for k in range(bodies.size):
-        for p in range(first[bodies[k]], first[bodies[k] + 1]):
-            for j in range(3):
-                row_out[to] = columns[p]
-                column_out[to] = count + 3 * points[k] + j
-                to += 1
-
-
 @dataclass(frozen=True)
 class MixedPattern:
     """Sorted keys of the blocks that there are: a m + b of bodies a < b; a n + f of a body and a point; f n + g of points f ≤ g."""
@@ -121,7 +84,7 @@ class MixedPattern:
         """Of keys between bodies, and blocks over points (4 of each body first), with all diagonals of points."""
         own, across, pairs = _keys(m, n, rows, columns)
         return MixedPattern(
-            m, n, np.unique(np.concatenate([between, own])), np.unique(across), np.unique(np.concatenate([pairs, _diagonal(n)]))
+            m, n, np.unique(np.concatenate([between, own])), np.unique(across), np.unique(np.concatenate([pairs, diagonal_keys(n)]))
         )
 
     @staticmethod
@@ -207,7 +170,8 @@ def _keys(m: int, n: int, rows: np.ndarray, columns: np.ndarray) -> tuple[np.nda
     )  # fmt: skip
 
 
-def _diagonal(n: int) -> np.ndarray:
+def diagonal_keys(n: int) -> np.ndarray:
+    """Of points with themselves."""
     return np.arange(n) * (n + 1)
 
 
@@ -292,90 +256,3 @@ class MixedMatrix:
         out[at:] = 0.0
         add_products(*p.body_points, self.values[c:d], *p.points, self.values[d:], at, x, out)
         return out
-
-
-class MixedPlan:
-    """A factorisation of A for matrices of one pattern. `positions` (m + n, 3) of bodies and points."""
-
-    def __init__(self, pattern: MixedPattern, change: ChangeOfVariables | None, positions: np.ndarray):
-        self.pattern, self._change = pattern, change
-        m, n = pattern.m, pattern.n
-        bodies, points = pattern.body_points
-        if change is None:
-            rows = np.concatenate([np.arange(m), pattern.bodies[0], bodies, m + pattern.points[0]])
-            columns = np.concatenate([np.arange(m), pattern.bodies[1], m + points, m + pattern.points[1]])
-            row, column, self._take, node = block_entries(np.repeat([W, 3], [m, n]), rows, columns)
-            places = positions
-        else:
-            # numbers of NᵀBN, of NᵀX, then of V
-            k, count = np.diff(change.first), change.N.shape[1]
-            of_bodies = int((k * k).sum() + (k[pattern.bodies[0]] * k[pattern.bodies[1]]).sum())
-            of_across = int(3 * k[bodies].sum())
-            row, column, take = (np.empty(of_bodies, np.int64) for _ in range(3))
-            found = reduced_entries(change.first, change.columns, *pattern.bodies, row, column, take)
-            row_x, column_x = np.empty(of_across, np.int64), np.empty(of_across, np.int64)
-            fill_across_entries(change.first, change.columns, bodies, points, count, row_x, column_x)
-            row_v, column_v, take_v, _ = block_entries(np.full(n, 3), *pattern.points)
-            row = np.concatenate([row[:found], row_x, count + row_v])
-            column = np.concatenate([column[:found], column_x, count + column_v])
-            self._take = np.concatenate([take[:found], of_bodies + np.arange(of_across), of_bodies + of_across + take_v])
-            self._sizes = of_bodies, of_across
-            # nodes of z, at the middle of the bodies that depend on them
-            of_z = change.node_of_z
-            nodes = int(of_z.max(initial=-1)) + 1
-            node = np.concatenate([of_z, nodes + np.repeat(np.arange(n), 3)])
-            owner = np.repeat(np.arange(len(change.first) - 1), np.diff(change.first))
-            share = np.bincount(of_z[change.columns], minlength=nodes)
-            middle = [np.bincount(of_z[change.columns], positions[owner, r], nodes) / np.maximum(share, 1) for r in range(3)]
-            places = np.concatenate([np.stack(middle, axis=1).reshape(-1, 3), positions[m:]])
-        self._unknowns = len(node)
-        self.factors = SupernodalPlan.of(len(node), row, column, node, places)
-        self._spare: list[tuple[np.ndarray, Workspace]] = []
-
-    def solve(self, H: MixedMatrix, b: np.ndarray) -> np.ndarray | None:
-        """x = (N z, y) of A (z, y) = (Nᵀ, 1) b; None if A is not positive definite."""
-        try:
-            values, workspace = self._spare.pop()
-        except IndexError:
-            values, workspace = np.empty(len(self._take)), self.factors.workspace()
-        c, at = self._change, W * self.pattern.m
-        pick(H.values if c is None else self._reduced(H, c), self._take, values)
-        factor = self.factors.factor(values, workspace)
-        found = None
-        if factor.bad < 0:
-            right = np.ascontiguousarray(b) if c is None else np.concatenate([c.gather(b[:at]), b[at:]])
-            found = factor.solve(right)
-            if c is not None:
-                found = np.concatenate([c.spread(found[: c.N.shape[1]]), found[c.N.shape[1] :]])
-        self._spare.append((values, workspace))
-        return found
-
-    def _reduced(self, H: MixedMatrix, c: ChangeOfVariables) -> np.ndarray:
-        p = self.pattern
-        b, x, v, end = p.starts
-        of_bodies, of_across = self._sizes
-        out = np.empty(of_bodies + of_across + end - v)
-        starts, _, data = c.by_row
-        reduce_blocks(c.first, c.columns, starts, c.local, data, H.values[:b], *p.bodies, H.values[b:x], out[:of_bodies])
-        reduce_across(c.first, starts, c.local, data, p.body_points[0], H.values[x:v], out[of_bodies : of_bodies + of_across])
-        out[of_bodies + of_across :] = H.values[v:]
-        return out
-
-
-class MixedSolver:
-    """H x = b, x = (N z, y), by factors; the plan of the last pattern is kept, and depends on nothing but the pattern."""
-
-    def __init__(self, change: ChangeOfVariables | None, positions: np.ndarray):
-        self._change, self._positions = change, positions
-        self._plan: MixedPlan | None = None
-
-    def solve(self, H: MixedMatrix, b: np.ndarray, careful: bool = False) -> np.ndarray | None:
-        """None if H is not positive definite on the unknowns. A `careful` matrix, which is positive but for round-off, gets a little of its
-        diagonal more where it has no factors."""
-        if self._plan is None or not self._plan.pattern.same(H.pattern):
-            self._plan = MixedPlan(H.pattern, self._change, self._positions)
-        found = self._plan.solve(H, b)
-        more = LITTLE
-        while found is None and careful and more < 1e-3:
-            found, more = self._plan.solve(H.lifted(more), b), 1e3 * more
-        return found

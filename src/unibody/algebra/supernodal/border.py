@@ -4,7 +4,7 @@
     [B  C ] [z] = [c]            S z = c − B A⁻¹ b,   x = A⁻¹ (b − Bᵀ z)
 
 The unknowns of the border stand behind all others in the order of elimination and are no pivots; they are rows in the fronts of those that
-they meet. What the fronts at the roots of the elimination tree hand up, −B A⁻¹ Bᵀ, stays on the stack of the factorisation, for nobody takes
+they meet. What the fronts at the roots of the elimination tree hand up, −B A⁻¹ Bᵀ, stays on the stack of the factorisation: nobody takes
 it from there. Two unknowns of the border are coupled only where one tree of pivots meets both.
 
     plan = BorderedPlan.of(n, m, rows, columns, node, positions)     unknowns n … n + m − 1 are the border; no entry within it

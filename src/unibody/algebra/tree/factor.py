@@ -302,9 +302,11 @@ def solve_tree(body: Ints, shift: Floats, columns: Floats, right: Floats, f_out:
 def push_tree(body: Ints, shift: Floats, columns: Floats, y: Floats, x_out: Floats) -> None:
     """x = J y (6 a node), the ground at rest."""
     store6(ZERO6, 0, x_out)
+    x = ZERO6
     for i in range(1, body.size // BODY):
         o = offset(BODY * i)
-        x = load6(x_out, offset(6 * body[o]))
+        if body[o] != i - 1:
+            x = load6(x_out, offset(6 * body[o]))
         t3 = cross((x[0], x[1], x[2]), load3(shift, offset(3 * i)))
         x = (x[0], x[1], x[2], x[3] + t3[0], x[4] + t3[1], x[5] + t3[2])
         for step in range(body[o + 2]):
@@ -317,14 +319,22 @@ def push_tree(body: Ints, shift: Floats, columns: Floats, y: Floats, x_out: Floa
 @kernel
 def pull_tree(body: Ints, shift: Floats, columns: Floats, f_out: Floats, u_out: Floats) -> None:
     """u += Jᵀ f; f_out (6 a node) is used up and zero on return."""
+    handed = False
+    g = ZERO6
     for i in range(body.size // BODY - 1, 0, -1):
         o = offset(BODY * i)
         f = load6(f_out, offset(6 * i))
         store6(ZERO6, offset(6 * i), f_out)
+        if handed:
+            f = add6(f, g)
         for step in range(body[o + 2]):
             j = offset(body[o + 1] + step)
             u_out[j] += dot6(load6(columns, offset(COLUMN * j)), f)
+        # Tᵀ f goes to the parent, along a chain in registers
+        handed = body[o] == i - 1
         if body[o] > 0:
-            m = offset(6 * body[o])
             t3 = cross(load3(shift, offset(3 * i)), (f[3], f[4], f[5]))
-            store6(add6(load6(f_out, m), (f[0] + t3[0], f[1] + t3[1], f[2] + t3[2], f[3], f[4], f[5])), m, f_out)
+            g = (f[0] + t3[0], f[1] + t3[1], f[2] + t3[2], f[3], f[4], f[5])
+            if not handed:
+                m = offset(6 * body[o])
+                store6(add6(load6(f_out, m), g), m, f_out)

@@ -27,7 +27,7 @@ from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, FRAMES, MOVIN
 from unibody.coordinates.relative_joints import add_joint_efforts
 from unibody.coordinates.signals import FillSignals
 from unibody.coordinates.stages import AGAIN_STAGE, CLOSE_STAGE, FORCE_STAGE, SEE_STAGE, SIGNAL_STAGE, Stage
-from unibody.kernel import Floats, Ints, device, kernel
+from unibody.kernel import Floats, Ints, cut, device, kernel
 from unibody.spatial.devices import load3
 
 from unibody.coordinates.workspace import (  # isort: skip
@@ -80,23 +80,28 @@ def see_loops(layout: Ints, ints: Ints, constants: Floats, control: Floats, work
 def load_bodies(layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """All forces, as wrenches in the sweep's rows and efforts in RIGHT. Points of deformables may stand behind the bodies, and velocities
     of vertices behind those of joints."""
+    if part(ints, layout, JOINTS).size == 0 and part(ints, layout, COUNTS)[ROW_COUNT] == 0:  # else they were seen with the rows
+        X, V = part(work_out, layout, X_WB), part(work_out, layout, V_WB)
+        fill_bodies(part(constants, layout, FRAMES), part(work_out, layout, ROWS), X, V)
+    load_by(part(ints, layout, FORCE_CLASSES), layout, ints, constants, control, work_out, q_out, v_out)
+
+
+@device
+def load_by(classes, layout, ints, constants, control, work_out, q_out, v_out):
+    """Forces of some classes, where bodies have been seen."""
     n = part(ints, layout, BODIES).size // BODY
-    rows = part(work_out, layout, ROWS)
     X = part(work_out, layout, X_WB)
-    V = part(work_out, layout, V_WB)
     wrenches = part(work_out, layout, F)
     right = part(work_out, layout, RIGHT)
     joints = part(ints, layout, JOINTS)
-    if joints.size == 0 and part(ints, layout, COUNTS)[ROW_COUNT] == 0:  # else they were seen with the rows
-        fill_bodies(part(constants, layout, FRAMES), rows, X, V)
     load_forces(
-        part(ints, layout, FORCE_CLASSES), part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS),
-        part(constants, layout, LIMIT), part(work_out, layout, SIGNALS), X, V, q_out, v_out[: right.size],
-        control, n, wrenches, part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
+        classes, part(ints, layout, FORCE_INDEX), part(constants, layout, FORCE_PARAMETERS),
+        part(constants, layout, LIMIT), part(work_out, layout, SIGNALS), X, part(work_out, layout, V_WB), q_out,
+        cut(v_out, 0, right.size), control, n, wrenches, part(work_out, layout, EFFORT), part(work_out, layout, LEDGER), right,
     )  # fmt: skip
     if joints.size > 0:
         add_joint_efforts(joints, part(work_out, layout, DUAL), part(work_out, layout, SEEN), right, wrenches)
-    load_wrenches(X[: 12 * n], wrenches, rows)
+    load_wrenches(cut(X, 0, 12 * n), wrenches, part(work_out, layout, ROWS))
 
 
 @kernel

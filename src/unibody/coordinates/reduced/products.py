@@ -9,15 +9,18 @@ All read the rows and columns that `sweep_reduced` left: poses, twists, S in wor
 
 from __future__ import annotations
 
-from unibody.algebra.block.sym6 import dot6
+from unibody.algebra.block.sym6 import dot6, offset
 from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, A, C, P, V
 from unibody.algebra.tree.factor import add_shifted_block, load21, rigid_block, times_block
 from unibody.arena import part
 from unibody.coordinates.reduced.kinematics import wrench_at_joint
 from unibody.coordinates.reduced.workspace import BODIES, MIDDLE_ROWS, MIDDLE_WIDTH, ROWS
 from unibody.coordinates.workspace import ARMATURE, Y
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, cross, dot3, load3, load6, store3, sub3
+from unibody.spatial.triples import crossed, times_diagonals
+from unibody.triple import fetch, plus
+from unibody.triple import total as sum_of
 
 
 @kernel
@@ -137,6 +140,14 @@ def fill_mass_matrix(body: Ints, armature: Floats, rows: Floats, columns: Floats
             M_out[nv * j + j] += armature[j]
 
 
+@device
+def momentum(rows, k, o, l):
+    """B (o, l) of the rigid inertia at k, in triples."""
+    h = fetch(rows, k + 1)
+    n = times_diagonals(fetch(rows, k + 4), fetch(rows, k + 7), o) + crossed(h, l)
+    return n, plus(crossed(o, h), rows[k], l)
+
+
 @kernel
 def twice_kinetic_energy(layout: Ints, ints: Ints, constants: Floats, v: Floats, work_out: Floats) -> float:
     """vᵀ M v [J]."""
@@ -145,8 +156,11 @@ def twice_kinetic_energy(layout: Ints, ints: Ints, constants: Floats, v: Floats,
     armature = part(constants, layout, ARMATURE)
     total = 0.0
     for i in range(1, body.size // BODY):
-        twist = load6(rows, ROW * i + V)
-        total += dot6(twist, times_block(rigid_block(rows, ROW * i + RIGID), twist))
+        k = offset(ROW * i)
+        o = fetch(rows, k + V)
+        l = fetch(rows, k + V + 3)
+        n, p = momentum(rows, k + RIGID, o, l)
+        total += sum_of(plus(o * n, l, p))
     for j in range(part(work_out, layout, Y).size):
         total += armature[j] * v[j] * v[j]
     return total

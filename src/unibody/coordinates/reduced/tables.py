@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from unibody.algebra.tree.aba import BODY, COLUMN, GENERAL, LOOSE, ROTATION, ROW, SLIDE, WELD, A, C
@@ -18,7 +21,7 @@ from unibody.coordinates.workspace import (  # isort: skip
     ACTIVE, CLASSES, ENTRY_W, INDEX, LOAD, NODE_CONSTANTS, NODE_OF, PARAMETERS, RESPONSE_X, RESPONSE_Y, X_WB, Y,
 )  # fmt: skip
 from unibody.joints.base import Joint
-from unibody.model.model import Model
+from unibody.model.model import BodyInfo, Model
 from unibody.model.tables import JointTables
 from unibody.spatial.pose import Pose
 
@@ -83,24 +86,53 @@ def z_to_axis(joint: Joint) -> Pose:
 
 
 def constants_of_bodies(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """What CONSTANTS and FRAMES hold."""
+    """What CONSTANTS and FRAMES hold. What is alike is computed once: links of a chain are often told by the same objects."""
     numbers = np.zeros((model.n_bodies, NUMBERS))
     frames = np.zeros((model.n_bodies, 12))
     frames[0] = Pose().flat()
-    turned = [Pose()] + [z_to_axis(j.element) for j in model.tree_joints]
-    X_MB = [Pose()] + [turned[i].inverse() @ j.X_BM.inverse() for i, j in enumerate(model.tree_joints, start=1)]
+    turned: list[Pose] = [Pose()]
+    X_MB: list[Pose] = [Pose()]
+    alike = Alike()
     for i, j in enumerate(model.tree_joints, start=1):
-        numbers[i, :12] = (X_MB[j.parent] @ j.X_PF @ turned[i]).flat()
-        frames[i] = X_MB[i].flat()
-        body = model.bodies[i]
+        body, turn = model.bodies[i], alike.once(z_to_axis, j.element)
+        turned.append(turn)
+        X_MB.append(alike.once(from_child, turn, j.X_BM))
+        numbers[i, :12] = alike.once(to_parent, X_MB[j.parent], j.X_PF, turn)
+        frames[i] = alike.once(Pose.flat, X_MB[i])
         if body.kind == "dynamic":
-            R = X_MB[i].R
-            c = X_MB[i].apply(body.com)
-            inertia = R @ body.inertia @ R.T + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
-            numbers[i, 12] = body.mass
-            numbers[i, 13:16] = body.mass * c
-            numbers[i, 16:22] = inertia[np.triu_indices(3)]
+            same = (id(X_MB[i]), body.mass, body.com.tobytes(), body.inertia.tobytes())
+            if same not in alike:
+                alike[same] = mass_numbers(X_MB[i], body)
+            numbers[i, 12:22] = alike[same]
     return numbers, frames
+
+
+class Alike(dict[tuple[Any, ...], Any]):
+    """What functions gave for objects that stay alive."""
+
+    def once(self, make: Callable[..., Any], *given: Any) -> Any:
+        """make(*given), of the same objects as before or anew."""
+        same = (make, *map(id, given))
+        if same not in self:
+            self[same] = make(*given)
+        return self[same]
+
+
+def from_child(turn: Pose, X_BM: Pose) -> Pose:
+    """X_MB."""
+    return turn.inverse() @ X_BM.inverse()
+
+
+def to_parent(X_MB: Pose, X_PF: Pose, turn: Pose) -> np.ndarray:
+    """X of F in the parent's M."""
+    return (X_MB @ X_PF @ turn).flat()
+
+
+def mass_numbers(X_MB: Pose, body: BodyInfo) -> np.ndarray:
+    """Mass, m c_M (3) and the inertia about M's origin in M's axes (6)."""
+    R, c = X_MB.R, X_MB.apply(body.com)
+    inertia = R @ body.inertia @ R.T + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
+    return np.array([body.mass, *(body.mass * c), *inertia[np.triu_indices(3)]])
 
 
 def ground(model: Model) -> np.ndarray:

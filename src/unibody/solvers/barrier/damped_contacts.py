@@ -4,14 +4,15 @@
 
 Damping belongs to the contacts at the beginning of a step; forces that are told, to those at its end. Each damper's force is given to the
 nearest contact of the same two, so that the sum on every body is that which its momentum has felt; where they no longer are in reach, the
-contact of the beginning is listed with it.
+contact of the beginning is listed with it. Where a body began so near that its reach was cut, and has grown at the end of the step, that of
+the end is taken.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from unibody.collision.proximity import ContactSet
+from unibody.collision.proximity import SHARE, ContactSet
 from unibody.contact.barrier import barrier
 from unibody.coordinates.observation import Touching
 from unibody.solvers.barrier.contact_stiffness import ContactParameters
@@ -22,7 +23,8 @@ def damper_forces(begun: ContactSet, damping: np.ndarray, law: ContactParameters
     nodes = begun.nodes
     w = np.where(nodes[:, :, None] >= 0, way.reshape(-1, 3)[np.maximum(nodes, 0)], 0.0)
     closing = np.einsum("nk,nki,ni->n", begun.record[:, :8], w, begun.normal) * rate
-    c = damping * law.pressure * begun.area * barrier(begun.distance / law.reach)[2] / law.reach
+    reach = law.reach * begun.record[:, SHARE]
+    c = damping * law.pressure * begun.area * barrier(begun.distance / reach)[2] / reach
     return -(c * closing)[:, None] * begun.normal
 
 

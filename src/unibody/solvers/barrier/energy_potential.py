@@ -19,6 +19,7 @@ from unibody.coordinates.vertices.stencil_map import StencilMap
 from unibody.energies.base import EXACT, GRADIENT, PROJECTED, VALUE
 from unibody.energies.evaluate import EnergyTables
 from unibody.energies.upright import largest_upright_step
+from unibody.model import Model
 from unibody.model.tables import CallbackErrors
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.incremental_potential import Potential
@@ -96,6 +97,26 @@ class Matter:
             return None
         self._evaluate(y, PROJECTED)
         return self._damping_map.summed(self._tables.batches, [batch.damping for batch in self._tables.batches])
+
+
+def across_hinges(model: Model, free: np.ndarray) -> np.ndarray:
+    """Keys f n + g (f < g) of pairs of free vertices (n, by their numbers among these) of sheets that energies couple though no edge joins
+    them: those that bending couples across hinges."""
+    number = np.full(sum(d.n for d in model.deformables), -1, np.int64)
+    number[free] = np.arange(len(free))
+    found = [np.zeros(0, np.int64)]
+    for d in model.deformables:
+        if d.kind != "cloth":
+            continue
+        joined = d.faces[:, [(0, 1), (1, 2), (2, 0)]]
+        coupled = [s.index[:, np.transpose(np.triu_indices(s.index.shape[1], 1))] for s in d.stencils]
+        keys = []
+        for pairs in (joined, *coupled):
+            a, b = number[d.first + pairs.reshape(-1, 2)].T
+            some = (a >= 0) & (b >= 0) & (a != b)
+            keys.append(np.unique(np.minimum(a, b)[some] * len(free) + np.maximum(a, b)[some]))
+        found.append(np.setdiff1d(np.concatenate(keys[1:] or [found[0]]), keys[0]))
+    return np.concatenate(found)
 
 
 def dissipation(D: NodeBlocks | None, speed: np.ndarray) -> float:

@@ -21,7 +21,8 @@ import numpy as np
 
 from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.algebra.block.direct import NewtonSolver
-from unibody.algebra.block.mixed import MixedMatrix, MixedPattern, MixedSolver
+from unibody.algebra.block.mixed import MixedMatrix, MixedPattern
+from unibody.algebra.block.mixed_solver import MixedSolver
 from unibody.algebra.block.node_blocks import NodeBlocks
 from unibody.algebra.minimise import ROUND_OFF, Direction
 from unibody.arrays import inner

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from unibody.algebra.block.node_blocks import NodeBlocks, add_block_products
+from unibody.arrays import inner
 from unibody.collision.proximity import GAP, SHARE, ContactSet
 from unibody.contact.barrier import contact_forces
 from unibody.contact.node_blocks import BOUNDING, EXACT, POSITIVE, NodeBarrier, NodeFriction
@@ -169,7 +170,7 @@ class PointDamperPotential(Potential):
 
     def value(self, x: np.ndarray) -> float:
         w, Dw = self._pull(x)
-        return 0.5 * self._strength * float(w @ Dw)
+        return 0.5 * self._strength * inner(w, Dw)
 
     def add_gradient(self, x: np.ndarray, gradient_out: np.ndarray) -> None:
         gradient_out += self._strength * self._pull(x)[1]

@@ -1,6 +1,6 @@
 """One step of the barrier solver (paper 003):  x⁺ = argmin Ψ(x) = ½ |x − x̃|²_M + β h² Σᵢ Pᵢ(x)
 
-    1   x̃, β and ∂v/∂x of the time rule                               Eq. 2 (implicit Euler), Eq. 3 (BDF-2)
+    1   x̃, β and ∂v/∂x of the time rule (`prediction`)                Eq. 2 (implicit Euler), Eq. 3 (BDF-2)
     2   κ of barriers, for the speeds at the beginning                  `contact_stiffness`, `measured_elements`
     3   Ψ: the list of potentials of the step                           Eq. 1
     4   driven bodies go to the ends of their ways                      `driven_bodies`
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from unibody.algebra.block.direct import NewtonSolver
-from unibody.algebra.block.mixed import MixedSolver
+from unibody.algebra.block.mixed_solver import MixedSolver
 from unibody.algebra.block.node_blocks import NodeBlocks
 from unibody.algebra.minimise import SHORT, Minimum, minimise
 from unibody.arena import HoldsAddresses
@@ -40,20 +40,19 @@ from unibody.solvers.barrier.contact_stiffness import ContactParameters, Pressur
 from unibody.solvers.barrier.drive_work import drive_power, is_driven
 from unibody.solvers.barrier.driven_bodies import advance
 from unibody.solvers.barrier.element_loads import StepScales
-from unibody.solvers.barrier.energy_potential import EnergyPotential, Matter, dissipation
+from unibody.solvers.barrier.energy_potential import EnergyPotential, Matter, across_hinges, dissipation
 from unibody.solvers.barrier.forces import LaggedForces, StoredEnergy
 from unibody.solvers.barrier.incremental_potential import IncrementalPotential, Potential, Targets
-from unibody.solvers.barrier.instant import InstantRow, bilateral_rows
 from unibody.solvers.barrier.measure_potential import MeasurePotential
 from unibody.solvers.barrier.measured_elements import MeasuredElements
 from unibody.solvers.barrier.memory import USUAL_STEP, BarrierMemory, LastStep
-from unibody.solvers.barrier.normal_acceleration import normal_acceleration
 from unibody.solvers.barrier.point_contact import (
     PointBarrierPotential,
     PointDamperPotential,
     PointFrictionPotential,
     point_contact_damping,
 )
+from unibody.solvers.barrier.prediction import Prediction, Predictor
 from unibody.solvers.barrier.refused_starts import refuse_crossing, refuse_inverted
 from unibody.solvers.barrier.start_iterate import Motion, carried_on, start_iterate, steady
 from unibody.solvers.barrier.vertex_potential import LoadPotential, VertexPotential
@@ -89,21 +88,6 @@ class StepOutcome:
 
 
 @dataclass
-class Prediction:
-    """Of a time rule (Eq. 2–3): x̃ of the unknowns (flat), x₀ of all control points (flat) from which velocity counts, β h², ∂v/∂x; where
-    the step will end, to its order: Q and V of all bodies."""
-
-    predicted: np.ndarray
-    origin: np.ndarray
-    factor: float
-    rate: float
-    second: bool
-    ahead: tuple[np.ndarray, np.ndarray]
-    later: np.ndarray | float
-    """(unknowns,) What velocities at the end have beyond ∂v/∂x (x⁺ − x₀): before BDF-2, that from the middle of its first step on."""
-
-
-@dataclass
 class PosedStep:
     """Ψ of a step with those of its potentials that are renewed or looked at, and powers of forces [W]."""
 
@@ -131,7 +115,8 @@ class BarrierSystem(HoldsAddresses):
         self.linear, self.mixed, self.matter = NewtonSolver(options.linear, change), None, None
         if (vertices := self.affine.vertices) is not None:
             middle = np.concatenate([self.affine.start[0][self.affine.moving, 0], vertices.start[0][vertices.free]])
-            self.mixed, self.matter = MixedSolver(change, middle), Matter(vertices, self.callback_errors)
+            far = across_hinges(model, vertices.free) if options.linear != "direct" else None
+            self.mixed, self.matter = MixedSolver(change, middle, far), Matter(vertices, self.callback_errors)
         # Elements, each evaluated in one way: by equations, by measures, by rows, by forces.
         self.view = RigidView(model, self.affine.parts, self.affine.links)
         self.exact = exact_elements(self.reduction)
@@ -142,6 +127,7 @@ class BarrierSystem(HoldsAddresses):
         """Joints of which equations and measures leave something open."""
         self.forces = AffineForces(self.view, self.callback_errors, self.affine.clock)
         self.lagged = LaggedForces(self.affine, self.view, self.forces)
+        self.rule = Predictor(self.affine, self.view, self.lagged.armed, options.rule == "bdf2")
         # Contact.
         self.friction, self.damping = pair_tables(model, rules, self.affine.rows)
         self.pressures: Pressures | None = None
@@ -232,7 +218,7 @@ class BarrierSystem(HoldsAddresses):
         begun, speed = a.everything(Q, state.q, state.t), a.rates_of_all(V, state.v, state.t)
         Q, V = a.bodies_of(begun), a.bodies_of(speed)
         # 1: x̃, β and ∂v/∂x (Eq. 2–3)
-        rule = self._predict(state, h, Q, V, begun, last, self.memory.view(memory).joint_q)
+        rule = self.rule.predict(state, h, Q, V, begun, last, self.memory.view(memory).joint_q)
         # 2: κ for the speeds at the beginning
         balanced = self.law(last.length, memory) if self.pressures is not None and last.made else None
         memory = self._stiffened(memory, last, h, begun, speed)
@@ -306,44 +292,6 @@ class BarrierSystem(HoldsAddresses):
         out[still] += v.known_momenta(v.of(self.affine.known_accelerations(t)))[still]
         return out[v.held_vertices]
 
-    def _predict(
-        self, state: State, h: float, Q: np.ndarray, V: np.ndarray, begun: np.ndarray, last: LastStep, q_near: np.ndarray
-    ) -> Prediction:  # fmt: skip
-        """Eq. 2, or Eq. 3 where the step before was as long; `begun`: all control points at the beginning."""
-        a, t, own, vel, later = self.affine, state.t, state.q, state.v, 0.0
-        second = self.options.rule == "bdf2" and last.made and last.length == h
-        if second:
-            predicted, beta, rate = (4.0 * own - last.Q + 2.0 * h / 3.0 * (4.0 * vel - last.V)) / 3.0, 4.0 / 9.0, 1.5 / h
-            origin = a.velocity_origin(t, h, (4.0 * own - last.Q) / 3.0, True, begun)
-        else:
-            # velocities that earlier steps of this length would have left; those of BDF-2 are not means over a step
-            two = self.options.rule == "bdf2"
-            longer = h if two or not last.made else h - last.length
-            bent = np.zeros(len(own))
-            if longer:
-                bent[: 12 * self.n] = self._normal_acceleration(t, h, Q, V, q_near).ravel()
-            vel = vel - 0.5 * longer * bent
-            later = 0.5 * h * bent if two else 0.0
-            predicted, beta, rate, origin = own + h * vel, 1.0, 1.0 / h, begun.copy()
-        ahead = Q, V
-        if second or self.lagged.armed:  # forces without an energy where the step will end, to its order
-            speed = 2.0 * vel - last.V if second else vel
-            there = own + h * vel
-            ends = a.everything(a.whole(there, t + h), there, t + h), a.rates_of_all(a.rates(speed, t + h), speed, t + h)
-            ahead = a.bodies_of(ends[0]), a.bodies_of(ends[1])
-        return Prediction(predicted, origin, beta * h * h, rate, second, ahead, later)
-
-    def _normal_acceleration(self, t: float, h: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray) -> np.ndarray:
-        """What keeps bodies rigid, on their joints and on constraints C = 0 at the beginning of a step. Rotors (armatures) are no part of
-        the bodies' masses: with them it is not known, and 0."""
-        if self.lagged.armed:
-            return np.zeros((self.n, 4, 3))
-        constraints: list[InstantRow] = []
-        if any(not (c.unilateral or getattr(c, "surfaces", False)) for _, c in self.model.constraints):
-            k = self.view.kinematics(t, Q, V, q_near, self.affine.signals(t), self.model.neutral_control(), self.model.joints)
-            constraints = bilateral_rows(self.view, k)
-        return normal_acceleration(self.affine, t, Q, V, h, constraints)
-
     def _stiffened(self, memory: np.ndarray, last: LastStep, h: float, x: np.ndarray, speed: np.ndarray) -> np.ndarray:
         """Memory with κ for a step that begins at x with these rates of all control points."""
         out = memory.copy()
@@ -377,7 +325,7 @@ class BarrierSystem(HoldsAddresses):
         point_dampers: list[NodeBlocks | None] = []
         dashpots = None
         if self.lagged.armed:
-            loads, armatures = self.lagged.armatures(*rule.ahead, q_near, self._speeds_before(state.t, Q, V, q_near, rule, last), rate)
+            loads, armatures = self.lagged.armatures(*rule.ahead, q_near, self.rule.speeds_before(state.t, Q, V, q_near, rule, last), rate)
             dampers.append(armatures)
         loads[: a.real] += (a.M4[: a.real, :, :1] * self.model.gravity).reshape(-1, 12)
         lagged, slopes, powers = self.lagged.about(*rule.ahead, q_near, signals, control, origin, rate)
@@ -495,18 +443,6 @@ class BarrierSystem(HoldsAddresses):
         self.affine.put_unknown(way, out)
         slow = self.affine.motions(out)[:, 1].max(initial=0.0) < SLOW * self.pressures.reach
         return out if slow else None
-
-    def _speeds_before(
-        self, t: float, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, rule: Prediction, last: LastStep
-    ) -> np.ndarray:
-        """Joint velocities from which accelerations of the rule count."""
-        a, armed, none = self.affine, self.lagged.armed, np.zeros(0)
-        now = self.view.kinematics(t, Q, V, q_near, none, none, armed)
-        if not rule.second:
-            return now.v
-        t_old = t - last.length
-        old = self.view.kinematics(t_old, a.whole(last.Q, t_old), a.rates(last.V, t_old), now.q, none, none, armed)
-        return (4.0 * now.v - old.v) / 3.0
 
     def _held_up(self, posed: PosedStep, x: np.ndarray) -> str:
         """What is said of a minimisation that ended at x where little of its direction is free: how much, and between which bodies."""

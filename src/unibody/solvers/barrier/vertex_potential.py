@@ -2,9 +2,9 @@
 
     ½ (x − x̃)ᵀ M (x − x̃) − β h² m g · (x − x̃),        m the sums of the rows of M; lumped masses are its diagonal
 
-What is between vertices that are known beforehand is left out; x̃ of these is x − β h² ẍ at the end of the step, so that they pull on their
-neighbours as their acceleration asks. Attached ones count where they are, and so move the bodies that carry them. Forces f that are constant
-over a step act on control points:  − β h² f · x (`LoadPotential`).
+What is between vertices that are known beforehand is left out; x̃ of these is x − β h² ẍ at the end of the step, so that they pull on
+their neighbours as their acceleration asks. Attached ones count where they are, and so move the bodies that carry them. Forces f that are
+constant over a step act on control points:  − β h² f · x (`LoadPotential`).
 """
 
 from __future__ import annotations

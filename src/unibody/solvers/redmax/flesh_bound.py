@@ -69,8 +69,7 @@ class CarriesVertices:
         reactions = vertex_reactions(system, state.t - h, h)
         if load_driven(system, reactions):
             out.take_reactions(reactions_reduced(system.dynamics))
-        self._prepare_look(flat)  # type: ignore[attr-defined]
-        system.look(state.t, q, v, control)
+        system.look_at_rest(state.t, q, v, control)
         x, u = system.place(q, v)
         n, own = model.n_bodies, system.vertices.free
         mass = system.vertices.mass[own]
@@ -114,8 +113,7 @@ class CarriesVertices:
         """A step that could not be made because matter is, or comes, where it must not be, names the deformable."""
         if self.failed is None and self.system.callback_errors.error is None:  # type: ignore[has-type]
             q, v, _ = self._unpack(state, memory)
-            self._prepare_look(memory)  # type: ignore[attr-defined]
-            self.system.look(t, q, v, control)
+            self.system.look_at_rest(t, q, v, control)
             x, _ = self.system.place(q, v)
             for d in self.system.model.deformables:
                 if not np.isfinite(self.system.elastic_of(d, x)):

@@ -20,8 +20,8 @@ from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
     BATCH, BLOCK_COUNTS, BODY_BLOCK, BODY_BLOCK_WEIGHT, BODY_PAIRS, BORDER_BODY, CHILD, COLUMN_FIRST, DAMPING, ENERGY_BATCHES,
     ENTRY_FIRST, ENTRY_SOURCE, ENTRY_TARGET, FACTOR, FACTOR_AT, FREE_BODY, FREE_FREE, FREE_HELD, FREE_VERTEX, FRONT, GIFTS, GIFT_WEIGHT,
     HELD, HELD_BODIES, HELD_HELD, HELD_P, HELD_PAIRS, HELD_ROWS, LOWER, LOWER_FIRST, MASS_BLOCK, MASS_OF_BLOCK, ORDER, PACKED, PAIR_BLOCK,
-    PAIR_BLOCK_WEIGHT, PAIR_PLACE, POINT_BLOCKS, POINT_OF, POINT_START, POINT_WEIGHT, REDUCED, RELATIVE, SEEN_BLOCK, SEEN_BLOCK_WEIGHT, SEEN_START,
-    SIBLING, SOLVE_SCRATCH, STACK, STENCIL_BLOCKS, STENCIL_SCALE, UNKNOWNS, UPDATE, UPDATE_AT, VERTEX_F,
+    PAIR_BLOCK_WEIGHT, PAIR_PLACE, POINT_BLOCKS, POINT_OF, POINT_START, POINT_WEIGHT, REDUCED, RELATIVE, SEEN_BLOCK, SEEN_BLOCK_WEIGHT,
+    SEEN_START, SIBLING, SOLVE_SCRATCH, STACK, STENCIL_BLOCKS, STENCIL_SCALE, UNKNOWNS, UPDATE, UPDATE_AT, VERTEX_F,
 )  # fmt: skip
 from unibody.solvers.redmax.matrix import skew_times, times_skew, transpose9
 from unibody.spatial.devices import compose_rotations, cross, load3, load9, rotate_back
@@ -38,6 +38,7 @@ def fill_point_blocks(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
     blocks = part(work_out, layout, POINT_BLOCKS)
     for k in range(blocks.size):
         blocks[k] = 0.0
+    # masses
     masses = part(constants, layout, MASS_OF_BLOCK)
     at_mass = part(ints, layout, MASS_BLOCK)
     for k in range(masses.size):
@@ -55,7 +56,7 @@ def fill_point_blocks(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
     for b in range(table.size // 4 if h > 0.0 else 0):
         own = cut(part(work_out, layout, STENCIL_BLOCKS), batches[7 * b + 5], batches[7 * b + 6] - batches[7 * b + 5])
         add_gifts(gifts, weights, table[4 * b + 2], table[4 * b + 3], table[4 * b], scale[table[4 * b + 1] :], own, blocks)
-    # elements on points: with themselves, with each other, with bodies
+    # elements on points: each with itself, by the linear part of its own terms
     own_terms = part(work_out, layout, OWN)
     coupling = part(work_out, layout, COUPLING)
     seen = part(ints, layout, SEEN_BLOCK)
@@ -67,6 +68,7 @@ def fill_point_blocks(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
         w = shares[k]
         xx, xy, xz, yy, yz, zz = own_terms[c], own_terms[c + 1], own_terms[c + 2], own_terms[c + 3], own_terms[c + 4], own_terms[c + 5]
         add9_at((xx, xy, xz, xy, yy, yz, xz, yz, zz), w, at, blocks)
+    # two points: linear rows and columns of their coupling
     pairs = part(ints, layout, PAIR_BLOCK)
     shares = part(constants, layout, PAIR_BLOCK_WEIGHT)
     for k in range(shares.size):
@@ -79,6 +81,7 @@ def fill_point_blocks(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
             add9_at(block, shares[k], 9 * pairs[3 * k + 1], blocks)
         if pairs[3 * k + 2] != 0:
             add9_at(transpose9(block), shares[k], 9 * pairs[3 * k + 1], blocks)
+    # a point and a body: linear rows, all columns
     bodies = part(ints, layout, BODY_BLOCK)
     shares = part(constants, layout, BODY_BLOCK_WEIGHT)
     for k in range(shares.size):
@@ -91,14 +94,14 @@ def fill_point_blocks(layout: Ints, ints: Ints, constants: Floats, work_out: Flo
 
 
 @device
-def add9_at(block, w, at, out):
+def add9_at(block, w, at, blocks_out):
     """A 3×3 block by rows, w times, at a place."""
     for m in range(9):
-        out[at + m] += w * block[m]
+        blocks_out[at + m] += w * block[m]
 
 
 @device
-def add_gifts(gifts, weights, first, end, wide, scale, blocks, out):
+def add_gifts(gifts, weights, first, end, wide, scale, blocks, sums_out):
     """As `add_stencil_blocks`, from the table of gifts."""
     size = 3 * wide
     for e in range(first, end):
@@ -109,20 +112,20 @@ def add_gifts(gifts, weights, first, end, wide, scale, blocks, out):
         if flip != 1:
             for r in range(3):
                 for c in range(3):
-                    out[to + 3 * r + c] += w * blocks[at + size * r + c]
+                    sums_out[to + 3 * r + c] += w * blocks[at + size * r + c]
         if flip != 0:
             for r in range(3):
                 for c in range(3):
-                    out[to + 3 * r + c] += w * blocks[at + size * c + r]
+                    sums_out[to + 3 * r + c] += w * blocks[at + size * c + r]
 
 
 @device
-def add_between(pairs, at, way, r, c, value):
+def add_between(at, way, r, c, value, pairs_out):
     """A number of a block between two bodies at row r and column c, into that of the pair."""
     if way != 1:
-        pairs[at + 6 * r + c] += value
+        pairs_out[at + 6 * r + c] += value
     if way != 0:
-        pairs[at + 6 * c + r] += value
+        pairs_out[at + 6 * c + r] += value
 
 
 @kernel
@@ -164,10 +167,10 @@ def attach_points(layout: Ints, ints: Ints, constants: Floats, work_out: Floats)
         both = skew_times(p, right)
         for r in range(3):
             for c in range(3):
-                add_between(pairs, at, way, r, c, both[3 * r + c])
-                add_between(pairs, at, way, r, 3 + c, low[3 * r + c])
-                add_between(pairs, at, way, 3 + r, c, right[3 * r + c])
-                add_between(pairs, at, way, 3 + r, 3 + c, linear[3 * r + c])
+                add_between(at, way, r, c, both[3 * r + c], pairs)
+                add_between(at, way, r, 3 + c, low[3 * r + c], pairs)
+                add_between(at, way, 3 + r, c, right[3 * r + c], pairs)
+                add_between(at, way, 3 + r, 3 + c, linear[3 * r + c], pairs)
     # Γᵀ C of couplings of elements
     table = part(ints, layout, HELD_BODIES)
     for k in range(table.size // 3):
@@ -178,8 +181,8 @@ def attach_points(layout: Ints, ints: Ints, constants: Floats, work_out: Floats)
             f = rotate_back(R, (blocks[more_at + 18 * k + c], blocks[more_at + 18 * k + 6 + c], blocks[more_at + 18 * k + 12 + c]))
             t = cross(p, f)
             for r in range(3):
-                add_between(pairs, at, way, r, c, t[r])
-                add_between(pairs, at, way, 3 + r, c, f[r])
+                add_between(at, way, r, c, t[r], pairs)
+                add_between(at, way, 3 + r, c, f[r], pairs)
 
 
 @kernel

@@ -50,8 +50,9 @@ def step_forces(system: FleshSystem, h: float) -> tuple[np.ndarray, np.ndarray]:
     load_vertices(system.layout, system.ints, system.constants, *_element_loads(system, a, numbers), system.work)
     if h > 0.0:
         f = system.view(VERTEX_F)
-        multiply_stencils(system.layout, system.ints, system.constants, h, 1.0, 1, system.view(VERTEX_WAY), system.view(VERTEX_V), system.work, f)
-        multiply_stencils(system.layout, system.ints, system.constants, h * h, h, 0, a.ravel(), a.ravel(), system.work, f)
+        tables, w, u = (system.layout, system.ints, system.constants), system.view(VERTEX_WAY), system.view(VERTEX_V)
+        multiply_stencils(*tables, h, 1.0, 1, w, u, system.work, f)
+        multiply_stencils(*tables, h * h, h, 0, a.ravel(), a.ravel(), system.work, f)
     return system.view(VERTEX_F).reshape(-1, 3).copy(), a
 
 
@@ -69,7 +70,8 @@ def _element_loads(system: FleshSystem, a: np.ndarray, numbers: np.ndarray) -> t
     for place, (i, j) in enumerate(system.terms.couplings.tolist()):
         if max(i, j) < n:
             continue
-        of = [np.concatenate([np.zeros(3), points[b - n]]) if b >= n else border[np.searchsorted(system.flesh.border, b)] for b in (i, j)]
+        bodies = system.flesh.border
+        of = [np.concatenate([np.zeros(3), points[b - n]]) if b >= n else border[np.searchsorted(bodies, b)] for b in (i, j)]
         if i >= n:
             extra[i] -= coupling[place] @ of[1]
         if j >= n:

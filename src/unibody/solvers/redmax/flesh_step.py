@@ -5,8 +5,8 @@ With A = M + h D + h² K over all vertices, D and K those of −∂W/∂x made p
     [H_ff  H_fb] [a_f]   [R_f]        R = Tᵀ (weight − ∂W/∂x − (D + h K) v + forces of elements)
     [H_bf  S̃  ] [x_b] = [R_b]        S̃: the bodies' own equations, with H_bb
 
-so the bodies see S = H_bb − H_bf H_ff⁻¹ H_fb among their implicit terms and R_b − H_bf H_ff⁻¹ R_f among their loads (`flesh_matrix`), whatever
-way the step then solves Eq. 2; and, with their accelerations x_b found, a_f = H_ff⁻¹ (R_f − H_fb x_b), v⁺ = v + h a_f, x⁺ = x + h v⁺.
+so the bodies see S = H_bb − H_bf H_ff⁻¹ H_fb among their implicit terms and R_b − H_bf H_ff⁻¹ R_f among their loads (`flesh_matrix`),
+whatever way the step then solves Eq. 2. With their accelerations x_b found, a_f = H_ff⁻¹ (R_f − H_fb x_b), v⁺ = v + h a_f, x⁺ = x + h v⁺.
 
 A Newton correction of a fully implicit rule has the same matrix; its right side is what is missing of the balance at the end of the stage,
 weight − ∂W/∂x − D v + forces of elements − M a.
@@ -75,7 +75,8 @@ def recover_vertices(layout: Ints, ints: Ints, work_out: Floats) -> None:
             y[first + 6 * k + m] = twist[m]
     recover_border(
         part(ints, layout, COLUMN_FIRST), part(ints, layout, LOWER_FIRST), part(ints, layout, LOWER), part(ints, layout, FACTOR_AT),
-        part(ints, layout, ORDER), part(work_out, layout, FACTOR), part(work_out, layout, SOLVE_SCRATCH), y, part(work_out, layout, UNKNOWNS),
+        part(ints, layout, ORDER), part(work_out, layout, FACTOR), part(work_out, layout, SOLVE_SCRATCH), y,
+        part(work_out, layout, UNKNOWNS),
     )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from unibody.model.deformed import rate_of
 from unibody.model.implicit_tables import ImplicitTables
 from unibody.model.model import Model
 from unibody.solvers.redmax.flesh_step import fill_implicit_with_flesh, kick_with_vertices, recover_vertices
-from unibody.solvers.redmax.flesh_tables import FleshTables, Vertices, with_vertex_masses
+from unibody.solvers.redmax.flesh_tables import FleshTables, VertexTables, with_vertex_masses
 from unibody.solvers.redmax.flesh_vertices import load_with_vertices, place_vertices
 
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
@@ -61,7 +61,7 @@ class FleshSystem(RedMaxSystem):
     # tables
 
     def _tables(self, model: Model) -> ReducedTables:
-        return ReducedTables(with_vertex_masses(model, Vertices(model)))
+        return ReducedTables(with_vertex_masses(model, VertexTables(model)))
 
     def _coupled(self, tables: ReducedTables) -> list[tuple[int, int]]:
         alone = ImplicitTables(self.whole, tables.callback_errors, tables.clock, self.explicit)
@@ -119,9 +119,9 @@ class FleshSystem(RedMaxSystem):
 
     # evaluation
 
-    def stages(self, control: np.ndarray) -> np.ndarray:
+    def stages(self, control: np.ndarray, apart: bool = False) -> np.ndarray:
         """Those of RedMax; forces, implicit terms and the end of a step carry vertices along."""
-        stages = super().stages(control)
+        stages = super().stages(control, apart)
         stages[FORCE_STAGE], stages[IMPLICIT_STAGE] = load_with_vertices.address, fill_implicit_with_flesh.address
         stages[KICK_STAGE] = kick_with_vertices.address
         return stages
@@ -131,9 +131,15 @@ class FleshSystem(RedMaxSystem):
         self.evaluate(t, q, v, control)
         return observe_reduced(self.dynamics, t, q[: self.dynamics.nq_all], v[: self.dynamics.nv_all])
 
+    def look_at_rest(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
+        """Poses, rows, loads and vertices at a state, of no step."""
+        self.prepare(np.inf)
+        self.view(IMPLICIT_CHOICE)[STEP_LENGTH] = 0.0
+        self.look(t, q, v, control)
+
     def place(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N, 3) places and velocities of all vertices at the state that was looked at last."""
-        place_vertices(self.layout, self.ints, self.constants, self.work, q, v)
+        place_vertices(self.layout, self.ints, self.constants, q, v, self.work)
         return self.view(VERTEX_X).reshape(-1, 3).copy(), self.view(VERTEX_V).reshape(-1, 3).copy()
 
     def elastic(self, x: np.ndarray) -> float:

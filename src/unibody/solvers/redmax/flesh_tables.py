@@ -25,12 +25,13 @@ from unibody.model.model import Model
 from unibody.model.tables import CallbackErrors
 
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
-    BATCH, BLOCK_COUNTS, BODY_BLOCK, BODY_BLOCK_WEIGHT, BODY_PAIRS, BORDER_BODY, CHILD, COLUMN_FIRST, DAMPING, ENERGY_BATCHES, ENERGY_INDEX,
-    ENERGY_PARAMETERS, ENTRY_FIRST, ENTRY_SOURCE, ENTRY_TARGET, FACTOR, FACTOR_AT, FLESH_CHOICE, FREE_VERTEX, FRONT, GIFTS, GIFT_WEIGHT,
-    HELD, HELD_BODIES, HELD_P, HELD_PAIRS, HELD_ROWS, LOWER, LOWER_FIRST, MASS_BLOCK, MASS_OF_BLOCK, ORDER, PACKED, PAIR_BLOCK,
-    PAIR_BLOCK_WEIGHT, PAIR_PLACE, POINT_BLOCKS, POINT_OF, POINT_START, POINT_WEIGHT, PRESCRIBED, PRESCRIBED_X, REDUCED, RELATIVE,
-    SEEN_BLOCK, SEEN_BLOCK_WEIGHT, SEEN_START, SEEN_VERTEX, SEEN_WEIGHT, SIBLING, SOLVE_SCRATCH, STACK, STENCIL_BLOCKS, STENCIL_SCALE,
-    STORED, STRESS, SUPPORTED, SUPPORT_WEIGHT, UNKNOWNS, UPDATE, UPDATE_AT, VERTEX_F, VERTEX_MASS, VERTEX_NOW, VERTEX_V, VERTEX_WAY, VERTEX_X,
+    BATCH, BLOCK_COUNTS, BODY_BLOCK, BODY_BLOCK_WEIGHT, BODY_PAIRS, BORDER_BODY, CHILD, COLUMN_FIRST, DAMPING, ENERGY_BATCHES,
+    ENERGY_INDEX, ENERGY_PARAMETERS, ENTRY_FIRST, ENTRY_SOURCE, ENTRY_TARGET, FACTOR, FACTOR_AT, FLESH_ADDRESSES, FLESH_CHOICE,
+    FREE_VERTEX, FRONT, GIFTS, GIFT_WEIGHT, HELD, HELD_BODIES, HELD_P, HELD_PAIRS, HELD_ROWS, LOWER, LOWER_FIRST, MASS_BLOCK,
+    MASS_OF_BLOCK, ORDER, PACKED, PAIR_BLOCK, PAIR_BLOCK_WEIGHT, PAIR_PLACE, POINT_BLOCKS, POINT_OF, POINT_START, POINT_WEIGHT,
+    PRESCRIBED, PRESCRIBED_X, REDUCED, RELATIVE, SEEN_BLOCK, SEEN_BLOCK_WEIGHT, SEEN_START, SEEN_VERTEX, SEEN_WEIGHT, SIBLING,
+    SOLVE_SCRATCH, STACK, STENCIL_BLOCKS, STENCIL_SCALE, STORED, STRESS, SUPPORTED, SUPPORT_WEIGHT, UNKNOWNS, UPDATE, UPDATE_AT,
+    VERTEX_F, VERTEX_MASS, VERTEX_NOW, VERTEX_V, VERTEX_WAY, VERTEX_X,
 )  # fmt: skip
 
 MOST_PAIRS = 2_000_000
@@ -64,10 +65,11 @@ class Combination:
 def combinations(parts: Sequence[dict[int, float]]) -> Combination:
     """One after the other."""
     start = np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int64)
-    return Combination(start, np.array([p for part in parts for p in part], np.int64), np.array([w for p in parts for w in p.values()], float))
+    of, weight = [p for part in parts for p in part], [w for part in parts for w in part.values()]
+    return Combination(start, np.array(of, np.int64), np.array(weight, float))
 
 
-class Vertices:
+class VertexTables:
     """What holds the vertices of a model, and what they stand for."""
 
     def __init__(self, model: Model):
@@ -120,7 +122,7 @@ class Vertices:
         return np.where(self.known, 0.0, self.mass)
 
 
-def with_vertex_masses(model: Model, vertices: Vertices) -> Model:
+def with_vertex_masses(model: Model, vertices: VertexTables) -> Model:
     """The model with the masses of attached vertices as parts of their bodies."""
     bodies = list(model.bodies)
     on = vertices.held[: vertices.moved]
@@ -144,7 +146,7 @@ class FleshTables:
     deformables count."""
 
     def __init__(self, model: Model, errors: CallbackErrors, coupled: Iterable[tuple[int, int]]):
-        self.model, self.vertices = model, Vertices(model)
+        self.model, self.vertices = model, VertexTables(model)
         v = self.vertices
         self.energies = EnergyTables([(s, d.first) for d in model.deformables for s in d.stencils], v.count, errors)
         for i in (k for p in model.vertex_points for k in p.vertices):
@@ -182,8 +184,8 @@ class FleshTables:
         pairs: list[tuple[int, int, int, float]] = []
         bodies: list[tuple[int, int, int, int, float]] = []
         for k in range(len(self.seen.start) - 1):
-            of, w = self.seen[k]
-            seen += [(k, int(a) * width + int(b), float(x * y)) for a, x in zip(of, w, strict=True) for b, y in zip(of, w, strict=True) if a <= b]
+            own = list(zip(*self.seen[k], strict=True))
+            seen += [(k, int(a) * width + int(b), float(x * y)) for a, x in own for b, y in own if a <= b]
         for e, (a, b) in enumerate(self.coupled):
             if a >= n and b >= n:
                 for p, x in zip(*self.seen[a - n], strict=True):
@@ -220,7 +222,8 @@ class FleshTables:
         self.held_rows = np.column_stack([b[fh] - f, np.searchsorted(self.body_keys, of_rows)]).astype(np.int64)
         k, l = a[hh] - f, b[hh] - f
         self._held_pairs = np.column_stack([k, l, place[k], place[l]]) if len(hh) else np.zeros((0, 4), np.int64)
-        self._held_bodies = np.column_stack([held_keys // m, place[held_keys // m], held_keys % m]) if len(held_keys) else np.zeros((0, 3), np.int64)
+        none = np.zeros((0, 3), np.int64)
+        self._held_bodies = np.column_stack([held_keys // m, place[held_keys // m], held_keys % m]) if len(held_keys) else none
         self._mass = np.concatenate(mass), np.concatenate(mass_keys)
         self._seen_pairs, self._pairs, self._bodies = seen, pairs, bodies
 
@@ -269,8 +272,6 @@ class FleshTables:
 
     def slots(self, couplings: np.ndarray, kick: int) -> dict[int, Any]:
         """What goes into the arenas, with the couplings of the system in their order, and the address of what else ends a step."""
-        from unibody.solvers.redmax.flesh_workspace import FLESH_ADDRESSES
-
         v, e, s, m = self.vertices, self.energies, self.plan.pivots.nodes, max(len(self.border), 1)
         # gifts of stencils
         stencils = np.cumsum([0, *(len(b.vertices) for b in e.batches)])
@@ -281,6 +282,8 @@ class FleshTables:
         # couplings of elements, by their places
         place = {tuple(pair): k for k, pair in enumerate(couplings.tolist())}
         at = [place[pair] for pair in self.coupled]
+        # blocks of attached points, by the bodies that hold them
+        between = [(at[c], side, self._body_unit(p, body)) for c, side, p, body, _ in self._bodies]
         held, bodies = self._held_pairs, self._held_bodies
         low, high = np.minimum(held[:, 2], held[:, 3]), np.maximum(held[:, 2], held[:, 3])
         way = self._way(held[:, 2] < held[:, 3], held[:, 2], held[:, 3], held[:, 0] == held[:, 1])
@@ -289,6 +292,7 @@ class FleshTables:
         way = self._way(bodies[:, 1] < bodies[:, 2], bodies[:, 1], bodies[:, 2], np.zeros(len(bodies), bool))
         held_bodies = np.column_stack([bodies[:, 0], np.searchsorted(self._keys, low * m + high), way])
         pair_place = [-1 - self.border[a] if a == b else place[int(self.border[a]), int(self.border[b])] for a, b in self.pairs]
+        # sizes of what a step works in
         n, points = 3 * len(v.free) + 6 * len(self.border), self.model.vertex_points
         work = self.plan.pivots.workspace()
         return {
@@ -297,7 +301,8 @@ class FleshTables:
             SEEN_VERTEX: np.concatenate([np.zeros(0, np.int64), *(p.vertices for p in points)]),
             SEEN_WEIGHT: np.concatenate([np.zeros(0), *(p.weights for p in points)]),
             POINT_START: v.stands_for.start, POINT_OF: v.stands_for.of, POINT_WEIGHT: v.stands_for.weight, VERTEX_MASS: v.own_mass,
-            FLESH_CHOICE: np.array([0.0, self.model.nq_joints, self.model.nv_joints]), VERTEX_X: 3 * v.count, VERTEX_V: 3 * v.count, VERTEX_WAY: 3 * v.count,
+            FLESH_CHOICE: np.array([0.0, self.model.nq_joints, self.model.nv_joints]), VERTEX_X: 3 * v.count, VERTEX_V: 3 * v.count,
+            VERTEX_WAY: 3 * v.count,
             VERTEX_F: 3 * v.count, VERTEX_NOW: 3 * v.count, PRESCRIBED_X: 9 * len(v.prescribed),
             ENERGY_BATCHES: e.batch_table, ENERGY_INDEX: e.index, ENERGY_PARAMETERS: e.parameters,
             BATCH: np.array(batch, np.int64).reshape(-1, 4), GIFTS: np.concatenate([np.zeros((0, 4), np.int64), *table]),
@@ -308,8 +313,7 @@ class FleshTables:
             SEEN_BLOCK: np.array([(k, self._find(key)) for k, key, _ in self._seen_pairs], np.int64).reshape(-1, 2),
             SEEN_BLOCK_WEIGHT: np.array([w for *_, w in self._seen_pairs]),
             PAIR_BLOCK: np.array([(at[c], self._find(key), flip) for c, key, flip, _ in self._pairs], np.int64).reshape(-1, 3),
-            PAIR_BLOCK_WEIGHT: np.array([w for *_, w in self._pairs]),
-            BODY_BLOCK: np.array([(at[c], side, self._body_unit(p, body)) for c, side, p, body, _ in self._bodies], np.int64).reshape(-1, 3),
+            PAIR_BLOCK_WEIGHT: np.array([w for *_, w in self._pairs]), BODY_BLOCK: np.array(between, np.int64).reshape(-1, 3),
             BODY_BLOCK_WEIGHT: np.array([w for *_, w in self._bodies]),
             BLOCK_COUNTS: np.array(self.counts, np.int64), HELD_ROWS: self.held_rows, HELD_PAIRS: held_pairs, HELD_BODIES: held_bodies,
             POINT_BLOCKS: 9 * self.units, BORDER_BODY: self.border,

@@ -53,9 +53,9 @@ def classical_acceleration(rows, gravity, i, x, row):
 
 
 @kernel
-def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, q: Floats, v: Floats) -> None:
-    """VERTEX_X, VERTEX_V, VERTEX_WAY and VERTEX_NOW at (q, v), from poses and twists of bodies; then the points on which elements act, in X_WB and
-    V_WB."""
+def place_vertices(layout: Ints, ints: Ints, constants: Floats, q: Floats, v: Floats, work_out: Floats) -> None:
+    """VERTEX_X, VERTEX_V, VERTEX_WAY and VERTEX_NOW at (q, v), from poses and twists of bodies; then the points on which elements act, in
+    X_WB and V_WB."""
     choice = part(constants, layout, FLESH_CHOICE)
     first_q, first_v = int(choice[FIRST_Q]), int(choice[FIRST_V])
     h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
@@ -67,6 +67,7 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
     twist = part(work_out, layout, V_WB)
     rows = part(work_out, layout, ROWS)
     body = part(ints, layout, BODIES)
+    # free: coordinates of their own
     free = part(ints, layout, FREE_VERTEX)
     for k in range(free.size):
         for m in range(3):
@@ -89,6 +90,7 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
         store3(speed, 3 * held[2 * k], u)
         store3(speed, 3 * held[2 * k], now)
         store3(add3(speed, scale3(0.5 * h if h < inf else 0.0, bend)), 3 * held[2 * k], w)
+    # prescribed: as functions of time have said
     known = part(ints, layout, PRESCRIBED)
     motion = part(work_out, layout, PRESCRIBED_X)
     for k in range(known.size):
@@ -138,10 +140,9 @@ def place_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
 def load_with_vertices(
     layout: Ints, ints: Ints, constants: Floats, control: Floats, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """All forces of elements, as `load_bodies`; for a Newton correction also what matter and weight do at this state, to vertices and
-    bodies."""
+    """All forces of elements, as `load_bodies`, with vertices where they are."""
     fill_bodies(part(constants, layout, FRAMES), part(work_out, layout, ROWS), part(work_out, layout, X_WB), part(work_out, layout, V_WB))
-    place_vertices(layout, ints, constants, work_out, q_out, v_out)
+    place_vertices(layout, ints, constants, q_out, v_out, work_out)
     load_bodies(layout, ints, constants, control, work_out, q_out, v_out)
 
 

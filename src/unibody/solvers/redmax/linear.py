@@ -5,16 +5,16 @@ pcg       fused conjugate gradients with the rows closed inside (`unibody.algebr
 plain     the paper's: l + 2 runs of plain conjugate gradients, products by J and Jᵀ in each iteration
 direct    multifrontal elimination (`unibody.algebra.tree.multifrontal`): exact, with the rows as its border
 auto      pcg while it needs fewer iterations than a direct solution is worth, which then does the next RETRY steps
-dense     A written out, Cholesky: the reference
+dense     A written out over the joints (`unibody.algebra.tree.joint_matrix`): for small mechanisms, and the reference
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
-from unibody.algebra.dense import factor_cholesky, solve_cholesky
 from unibody.algebra.tree.aba import BODY
 from unibody.algebra.tree.factor import factor_tree, pull_tree, push_tree, solve_tree
+from unibody.algebra.tree.joint_matrix import factor_joint_matrix, fill_joint_matrix, solve_joint_matrix
 from unibody.algebra.tree.multifrontal import factor_multifrontal
 from unibody.algebra.tree.multifrontal_solve import recover_multifrontal, reduce_multifrontal
 from unibody.algebra.tree.pcg import fill_residual, meet_rows, multiply_coupled, solve_fused, solve_plain
@@ -23,23 +23,23 @@ from unibody.coordinates.external_forces import add_implicit
 from unibody.coordinates.loop_closure import fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.reduced.dynamics import spread_responses
 from unibody.coordinates.reduced.products import twice_kinetic_energy
-from unibody.solvers.redmax.matrix import couple_loops
+from unibody.solvers.redmax.matrix import couple_loops, fill_least
 from unibody.solvers.redmax.rows import multiply_rows, respond
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
     BLOCKS, BODIES, COLUMNS, CONTRACTED, COUNTDOWN, COUPLING, DEFINITE, DIAGONAL, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT,
-    IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, ITERATION_LIMIT, LEAST, OWN, SHIFT, SIDE, STATUS, STEP_LENGTH, SUMS,
-    TOLERANCE, X_SOLVED,
+    IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, ITERATION_LIMIT, LEAST, OWN, ROWS, SHIFT, SIDE, STATUS,
+    STEP_LENGTH, SUMS, TOLERANCE, X_SOLVED,
 )  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, GRAM, J, LIMIT, MASSES, MULTIPLIER, RANK, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START,
+    CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, GRAM, J, LIMIT, LOAD, MASSES, MULTIPLIER, RANK, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START,
     SIGNALS, STEP, TARGET, VIOLATION, V_WB, X_WB, Y,
 )  # fmt: skip
 from unibody.solvers.redmax.workspace import (  # isort: skip
-    ADDRESSES, BORDER, BORDER_VALUES, CONSTRAINT_LAYOUT, COUPLED, FRONTS, FRONT_SCRATCH, FRONT_STATE, INVERSE, LOOP_COUPLINGS, PAIRS,
-    PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, SIDE_F, STEP_ROWS, VECTORS, V_OWN, WORLD_COUPLING,
+    ADDRESSES, BORDER, BORDER_VALUES, CONSTRAINT_LAYOUT, COUPLED, FRONTS, FRONT_SCRATCH, FRONT_STATE, INVERSE, LOOP_COUPLINGS,
+    OTHER_IMPLICIT, PAIRS, PAIR_ENDS, PAIR_FORCES, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, SIDE_F, STEP_ROWS, VECTORS, V_OWN, WORLD_COUPLING,
 )  # fmt: skip
-from unibody.kernel import Floats, Ints, kernel
+from unibody.kernel import Floats, Ints, cut, device, kernel
 
 TOO_MANY = -2
 """Returned in place of the number of iterations when there would be more than the limit."""
@@ -71,6 +71,7 @@ def fill_implicit(
 @kernel
 def factor_projected(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
     """Eq. 3, Alg. 1: P by the tree."""
+    fill_least(layout, ints, constants, work_out)
     return factor_tree(
         part(ints, layout, BODIES), part(work_out, layout, SHIFT), part(work_out, layout, DIAGONAL), part(work_out, layout, LEAST),
         part(work_out, layout, BLOCKS), part(work_out, layout, SUMS), part(work_out, layout, COLUMNS),
@@ -219,20 +220,38 @@ def fill_dense(layout: Ints, ints: Ints, work_out: Floats, A_out: Floats) -> Non
 
 @kernel
 def factor_densely(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
-    """A column by column, then Cholesky."""
-    A = part(work_out, layout, FRONTS)
-    body = part(ints, layout, BODIES)
-    nv = part(work_out, layout, Y).size
-    n = body.size // BODY
+    """A written out and factored, all couplings in place."""
     if part(constants, layout, IMPLICIT_CHOICE)[DEFINITE] == 0.0:  # exact implicit terms are judged as the tree judges them
         doubtful = factor_projected(layout, ints, constants, work_out)
         if doubtful != 0:
             return doubtful
-    fill_dense(layout, ints, work_out, A)
-    failed = factor_cholesky(nv, A)
+    none = cut(part(ints, layout, PAIR_ENDS), 0, 0)
+    return factor_written(layout, ints, part(ints, layout, PAIRS), none, work_out)
+
+
+@kernel
+def factor_densely_apart(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> int:
+    """A written out and factored, with forces between points apart from the couplings of others."""
+    pairs = part(ints, layout, PAIRS)
+    others = pairs.size if part(ints, layout, OTHER_IMPLICIT).size > 0 else 0
+    return factor_written(layout, ints, cut(pairs, 0, others), part(ints, layout, PAIR_ENDS), work_out)
+
+
+@device
+def factor_written(layout, ints, pairs, ends, work_out):
+    """0, or the body of the pivot that failed."""
+    A = part(work_out, layout, FRONTS)
+    body = part(ints, layout, BODIES)
+    nv = part(work_out, layout, Y).size
+    fill_joint_matrix(
+        body, part(work_out, layout, ROWS), part(work_out, layout, COLUMNS), part(work_out, layout, BLOCKS),
+        cut(part(work_out, layout, DIAGONAL), 0, nv), pairs, part(work_out, layout, WORLD_COUPLING), ends, part(ints, layout, PLAN_LISTS),
+        part(work_out, layout, PAIR_FORCES), part(work_out, layout, FRONT_SCRATCH), A,
+    )  # fmt: skip
+    failed = factor_joint_matrix(nv, A, part(work_out, layout, FRONT_STATE))
     if failed < 0:
         return 0
-    for i in range(1, n):
+    for i in range(1, body.size // BODY):
         if body[BODY * i + 1] <= failed < body[BODY * i + 1] + body[BODY * i + 2]:
             return i
     return 1
@@ -242,16 +261,41 @@ def factor_densely(layout: Ints, ints: Ints, constants: Floats, work_out: Floats
 def solve_densely(
     layout: Ints, ints: Ints, constants: Floats, right: Floats, work_out: Floats, f_out: Floats, x_out: Floats, y_out: Floats
 ) -> int:
-    """With the Cholesky factor."""
+    """With these factors."""
+    solve_written(layout, ints, right, work_out, f_out, x_out, y_out)
+    return 1
+
+
+@kernel
+def solve_densely_alone(
+    layout: Ints, ints: Ints, constants: Floats, right: Floats, f: Floats, work_out: Floats, x_out: Floats, y_out: Floats
+) -> int:
+    """The same where there are no rows."""
+    used = part(work_out, layout, LOAD)
+    for k in range(used.size):
+        used[k] = f[k]
+    solve_written(layout, ints, right, work_out, used, x_out, y_out)
+    return 1
+
+
+@device
+def solve_written(layout, ints, right, work_out, f_out, x_out, y_out):
+    """A y = right + Jᵀ f, x = J y; f is used up."""
     body = part(ints, layout, BODIES)
     shift = part(work_out, layout, SHIFT)
     columns = part(work_out, layout, COLUMNS)
-    for j in range(y_out.size):
-        y_out[j] = right[j]
-    pull_tree(body, shift, columns, f_out, y_out)
-    solve_cholesky(y_out.size, part(work_out, layout, FRONTS), y_out)
+    state = part(work_out, layout, FRONT_STATE)
+    nv = y_out.size
+    padded = cut(state, nv, state.size - nv)
+    for j in range(nv):
+        padded[j] = right[j]
+    for j in range(nv, padded.size):
+        padded[j] = 0.0
+    pull_tree(body, shift, columns, f_out, padded)
+    solve_joint_matrix(nv, part(work_out, layout, FRONTS), state, padded)
+    for j in range(nv):
+        y_out[j] = padded[j]
     push_tree(body, shift, columns, y_out, x_out)
-    return 1
 
 
 @kernel

@@ -36,15 +36,14 @@ from math import sqrt
 
 import numpy as np
 
-from unibody.algebra.block.sym6 import dot6
+from unibody.algebra.block.sym6 import offset
 from unibody.algebra.tree.aba import BODY, RIGID, ROW, C, V
-from unibody.algebra.tree.factor import rigid_block, times_block
 from unibody.arena import part
 from unibody.arrays import all_finite
 from unibody.coordinates.kick import energy_of_courses, slow_down
 from unibody.coordinates.maximal.projection import PROJECT_BELOW
 from unibody.coordinates.reduced.kinematics import advance_own
-from unibody.coordinates.reduced.products import twice_kinetic_energy
+from unibody.coordinates.reduced.products import momentum, twice_kinetic_energy
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
     APART, BODIES, COUNTDOWN, CURVED, FLAT, IMPLICIT_CHOICE, ITERATIONS, MOVING, ROWS, STATUS, X_SOLVED,
@@ -52,13 +51,15 @@ from unibody.coordinates.reduced.workspace import (  # isort: skip
 from unibody.coordinates.stages import EVALUATE_STAGE, KICK_STAGE, PROJECT_STAGE, Evaluate, Kick, Project
 from unibody.coordinates.workspace import ARMATURE, COMPLIANCE, DRIFT, GRAVITY, MULTIPLIER, RATE, RESIDUAL, VIOLATION, Y
 from unibody.element import DAMPER_POWER
-from unibody.kernel import Floats, Ints, device, kernel, long_kernel
+from unibody.kernel import Floats, Ints, cut, device, kernel, long_kernel
 from unibody.memory import Field, count
 from unibody.rules.base import COMMON, DAMPER_WORK, LAST_STEP, POWER, TIME, WORK, finish_step, ledger_of
 from unibody.solvers.redmax.linear import RETRY
 from unibody.solvers.redmax.rows import row_of
 from unibody.solvers.redmax.workspace import AHEAD, UNILATERAL
-from unibody.spatial.devices import add3, cross, load3, load6
+from unibody.spatial.triples import crossed
+from unibody.triple import fetch, join, plus
+from unibody.triple import total as sum_of
 
 BEGINNING = (
     Field("step_length", (), "s", "of the last step, 0 before the first; negative where BDF2 is to start anew after it"),
@@ -118,23 +119,22 @@ def work_of_step(layout: Ints, ints: Ints, constants: Floats, h: float, v: Float
     x = part(work_out, layout, X_SOLVED)
     y = part(work_out, layout, Y)
     armature = part(constants, layout, ARMATURE)
-    g = load3(part(constants, layout, GRAVITY), 0)
+    gravity = part(constants, layout, GRAVITY)
+    g = join(gravity[0], gravity[1], gravity[2])
     total = 0.0
     for i in range(1, body.size // BODY):
-        k = ROW * i
-        block = rigid_block(rows, k + RIGID)
-        a = load6(x, 6 * i)
-        twist = load6(rows, k + V)
-        c = load6(rows, k + C)
-        # ζ carries −g as well, which is a force
-        moved = times_block(block, (a[0] + c[0], a[1] + c[1], a[2] + c[2], a[3] + c[3] + g[0], a[4] + c[4] + g[1], a[5] + c[5] + g[2]))
-        p = times_block(block, twist)
-        o = load3(rows, k + V)
-        l = load3(rows, k + V + 3)
-        turn = add3(cross(o, (p[0], p[1], p[2])), cross(l, (p[3], p[4], p[5])))
-        push = cross(o, (p[3], p[4], p[5]))
-        force = (moved[0] + turn[0], moved[1] + turn[1], moved[2] + turn[2], moved[3] + push[0], moved[4] + push[1], moved[5] + push[2])
-        total += h * (dot6(twist, force) + 0.5 * h * dot6(a, force))
+        k = offset(ROW * i)
+        at = offset(6 * i)
+        o = fetch(rows, k + V)
+        l = fetch(rows, k + V + 3)
+        a = fetch(x, at)
+        b = join(x[at + 3], x[at + 4], x[at + 5])
+        # f = B (a + ζ) + V ×* B V; ζ carries −g as well, which is a force
+        n, p = momentum(rows, k + RIGID, o, l)
+        t, f = momentum(rows, k + RIGID, a + fetch(rows, k + C), (b + fetch(rows, k + C + 3)) + g)
+        t = t + (crossed(o, n) + crossed(l, p))
+        f = f + crossed(o, p)
+        total += h * sum_of(plus((plus(o, 0.5 * h, a)) * t, plus(l, 0.5 * h, b), f))
     for j in range(y.size):
         total += armature[j] * h * y[j] * (v[j] + 0.5 * h * y[j])
     return total
@@ -322,9 +322,14 @@ def roll_linearly_implicit(
 ) -> int:  # fmt: skip
     """Take steps; returns how many succeeded. A step whose accelerations are not finite, or that pulls rows apart, leaves q, v and memory
     as they were. `explicit`: no book is kept."""
-    status = part(work_out, layout, STATUS)
-    status[COUNTDOWN] = memory_out[KEPT_COUNTDOWN]
-    before = np.empty(part(work_out, layout, Y).size)
+    # arrays that count no references: each count is a locked instruction, and a step of a small mechanism would make dozens
+    lent_layout, lent_ints, lent_constants = cut(layout, 0, layout.size), cut(ints, 0, ints.size), cut(constants, 0, constants.size)
+    lent_stages, lent_control, work = cut(stages, 0, stages.size), cut(control, 0, control.size), cut(work_out, 0, work_out.size)
+    q, v, memory = cut(q_out, 0, q_out.size), cut(v_out, 0, v_out.size), cut(memory_out, 0, memory_out.size)
+    status = part(work, lent_layout, STATUS)
+    status[COUNTDOWN] = memory[KEPT_COUNTDOWN]
+    room = np.empty(part(work, lent_layout, Y).size)
+    before = cut(room, 0, room.size)
     projected = stages[PROJECT_STAGE] != 0
     nq, nv = q_out.size, v_out.size
     kept = np.empty(nq + nv + memory_out.size if projected else 0)
@@ -335,7 +340,7 @@ def roll_linearly_implicit(
             kept[nq : nq + nv] = v_out
             kept[nq + nv :] = memory_out
         if not step_linearly_implicit(
-            layout, ints, constants, stages, control, t, h, explicit, work_out, before, q_out, v_out, memory_out
+            lent_layout, lent_ints, lent_constants, lent_stages, lent_control, t, h, explicit, work, before, q, v, memory
         ):  # fmt: skip
             if projected and status[APART] > 0.0:
                 q_out[:] = kept[:nq]
@@ -343,6 +348,6 @@ def roll_linearly_implicit(
                 memory_out[:] = kept[nq + nv :]
             return k
         t = t + h
-        if finish_step(layout, k, every, t, q_out, v_out, work_out, memory_out, record_out):
+        if finish_step(lent_layout, k, every, t, q, v, work, memory, record_out):
             return k + 1
     return steps

@@ -19,7 +19,7 @@ from unibody.coordinates.relative_joints import add_joint_efforts, wrench_back
 from unibody.coordinates.reduced.workspace import (  # isort: skip
     BLOCKS, BODIES, COLUMNS, COUPLING, DIAGONAL, IMPLICIT_EFFORT, IMPLICIT_F, LEAST, OWN, ROWS, SHIFT,
 )  # fmt: skip
-from unibody.coordinates.workspace import ARMATURE, DUAL, JOINTS, LOAD, RIGHT, SEEN, X_WB, F
+from unibody.coordinates.workspace import ARMATURE, DUAL, JOINTS, LOAD, RIGHT, SEEN, X_WB, F, Y
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.solvers.redmax.workspace import GROUND_PAIRS, LOOP_COUPLINGS, PAIRS, WORLD_COUPLING
 from unibody.spatial.devices import add3, compose_rotations, cross, load3, load6, load9, rotate_back, rotate_symmetric, sub3
@@ -147,33 +147,46 @@ def add_square(d, a, k, own_out):
 
 
 @kernel
-def fill_matrix(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> None:
-    """The tree's blocks and couplings in world axes, the diagonal (armature added), least pivots, and shifts."""
+def fill_matrix(layout: Ints, ints: Ints, constants: Floats, implicit: int, work_out: Floats) -> None:
+    """The tree's blocks and couplings in world axes, the diagonal (armature added), and shifts; without implicit terms if there are none
+    (`implicit` 0)."""
     body = part(ints, layout, BODIES)
     pairs = part(ints, layout, PAIRS)
     rows = part(work_out, layout, ROWS)
-    columns = part(work_out, layout, COLUMNS)
     X = part(work_out, layout, X_WB)
     own = part(work_out, layout, OWN)
     blocks = part(work_out, layout, BLOCKS)
     diagonal = part(work_out, layout, DIAGONAL)
-    least = part(work_out, layout, LEAST)
     armature = part(constants, layout, ARMATURE)
     coupling = part(work_out, layout, COUPLING)
     placed = part(work_out, layout, WORLD_COUPLING)
     fill_shifts(body, rows, part(work_out, layout, SHIFT))
+    for j in range(part(work_out, layout, Y).size):
+        diagonal[j] += armature[j]
+    for i in range(1, body.size // BODY):
+        rigid = rigid_block(rows, ROW * i + RIGID)
+        if implicit != 0 and own.size > 0:
+            d = sub3(load3(X, 12 * i + 9), load3(rows, ROW * i + 9))
+            rigid = add_blocks(rigid, block_at_joint(own, 21 * i, load9(X, 12 * i), d))
+        store21(rigid, 21 * i, blocks)
+    if implicit != 0:
+        place_couplings(pairs, 0, X, rows, coupling, placed)
+
+
+@kernel
+def fill_least(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> None:
+    """What pivots of the tree are to be above."""
+    body = part(ints, layout, BODIES)
+    rows = part(work_out, layout, ROWS)
+    columns = part(work_out, layout, COLUMNS)
+    armature = part(constants, layout, ARMATURE)
+    least = part(work_out, layout, LEAST)
     for i in range(1, body.size // BODY):
         rigid = rigid_block(rows, ROW * i + RIGID)
         first, count = body[BODY * i + 1], body[BODY * i + 2]
         for j in range(first, first + count):
             s = load6(columns, COLUMN * j)
             least[j] = (SINGLE if count == 1 else SEVERAL) * (dot6(s, times_block(rigid, s)) + armature[j])
-            diagonal[j] += armature[j]
-        if own.size > 0:
-            d = sub3(load3(X, 12 * i + 9), load3(rows, ROW * i + 9))
-            rigid = add_blocks(rigid, block_at_joint(own, 21 * i, load9(X, 12 * i), d))
-        store21(rigid, 21 * i, blocks)
-    place_couplings(pairs, 0, X, rows, coupling, placed)
 
 
 @device
@@ -187,15 +200,17 @@ def place_couplings(pairs, first, X, rows, coupling, placed_out):
 
 
 @kernel
-def fill_right(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, f_out: Floats, right_out: Floats) -> None:
-    """The right side: wrenches at the joint frames and efforts, implicit terms included."""
+def fill_right(
+    layout: Ints, ints: Ints, constants: Floats, implicit: int, work_out: Floats, f_out: Floats, right_out: Floats
+) -> None:
+    """The right side: wrenches at the joint frames and efforts, implicit terms included where there are any."""
     rows = part(work_out, layout, ROWS)
     X = part(work_out, layout, X_WB)
     extra = part(work_out, layout, IMPLICIT_F)
     effort = part(work_out, layout, IMPLICIT_EFFORT)
     given = part(work_out, layout, RIGHT)
     for i in range(1, part(ints, layout, BODIES).size // BODY):
-        if extra.size > 0:
+        if implicit != 0 and extra.size > 0:
             t, f = wrench_at_joint(X, rows, i, load3(extra, 6 * i), load3(extra, 6 * i + 3))
         else:
             t, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -203,7 +218,7 @@ def fill_right(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, f_
             f_out[6 * i + m] = t[m] - rows[ROW * i + W + m]
             f_out[6 * i + 3 + m] = f[m] - rows[ROW * i + W + 3 + m]
     for j in range(right_out.size):
-        right_out[j] = given[j] + (effort[j] if effort.size > 0 else 0.0)
+        right_out[j] = given[j] + (effort[j] if implicit != 0 and effort.size > 0 else 0.0)
 
 
 @device

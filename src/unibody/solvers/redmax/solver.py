@@ -75,6 +75,7 @@ class RedMax(Solver):
     forces = "implicit"
     compromises = True
     deformables = True
+    deformable_rank = 6.5  # behind "barrier", which never turns matter inside out and resolves what turns fast
     start_deeds = ("impact", "closes if small", "shoots back")
 
     def __post_init__(self) -> None:
@@ -127,7 +128,8 @@ class RedMax(Solver):
         system.dynamics.momenta = self.rule == "linearly-implicit"
         kept = (*BEGINNING, *begun_fields(system.nq_all, system.nv_all))
         more = 3 * len(model.free_vertices)
-        common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=model.nq + more, nv=model.nv + more)
+        nq, nv = model.nq + more, model.nv + more
+        common: dict[str, Any] = dict(model=model, solver=self, coordinates="reduced", system=system, nq=nq, nv=nv)
         if self.rule == "linearly-implicit":
             driven = bool((system.view(BODIES).reshape(-1, BODY)[1:, DRIVEN] >= 0).any())
             common |= dict(roll=roll_linearly_implicit, explicit=int(self.inertia == "explicit" or driven))

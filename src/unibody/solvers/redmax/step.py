@@ -36,8 +36,8 @@ from unibody.coordinates.workspace import (  # isort: skip
 from unibody.solvers.redmax.workspace import AHEAD, NONHOLONOMIC, SIDE_F, STEP_ROWS, UNILATERAL, V_OWN
 
 from unibody.coordinates.stages import (  # isort: skip
-    FACTOR_STAGE, FORCE_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SEE_STAGE, SIGNAL_STAGE, SOLVE_STAGE, FactorMatrix, Implicit,
-    SolveFused, SolveMatrix, Stage,
+    FACTOR_STAGE, FORCE_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, PAIR_STAGE, SEE_STAGE, SIGNAL_STAGE, SOLVE_STAGE,
+    FactorMatrix, Implicit, PairBlocks, SolveFused, SolveMatrix, Stage,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 
@@ -116,13 +116,18 @@ def solve_matrix(
     status[PROJECTED] = 0.0
     for attempt in range(1 if definite else 0, 2):
         # A = P + couplings, with exact implicit terms at first, then with definite ones
-        if stages[IMPLICIT_STAGE] != 0:
+        implicit = 1 if stages[IMPLICIT_STAGE] != 0 else 0
+        if implicit != 0:
             Implicit(stages[IMPLICIT_STAGE], layout, ints, constants, control, attempt, work_out, q_out, v_out)
         else:
-            part(work_out, layout, DIAGONAL)[:] = 0.0
-        fill_matrix(layout, ints, constants, work_out)
+            diagonal = part(work_out, layout, DIAGONAL)
+            for j in range(diagonal.size):
+                diagonal[j] = 0.0
+        fill_matrix(layout, ints, constants, implicit, work_out)
+        if stages[PAIR_STAGE] != 0:
+            PairBlocks(stages[PAIR_STAGE], layout, ints, implicit, work_out)
         if correct == 0:
-            fill_right(layout, ints, constants, work_out, side_f, side)
+            fill_right(layout, ints, constants, implicit, work_out, side_f, side)
             if part(work_out, layout, TARGET).size > 0:
                 aim_rows_ahead(layout, ints, constants, work_out)
         # A y = b + Gᵀ μ, G y = target: at once, or by the Schur complement of the rows

@@ -3,6 +3,7 @@
 `linear` names the solution; "auto" decides by the structure:
 
     no couplings of moving bodies    "tree": the preconditioner is the matrix, one solution is exact
+    couplings, few velocities        "dense" where writing the matrix out costs less than eliminating
     couplings                        "pcg" until it needs more iterations than a direct solution costs, then "direct"
 """
 
@@ -12,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from unibody.algebra.tree.joint_matrix import scratch_size, stride_of, ways_and_moves
 from unibody.algebra.tree.multifrontal_plan import MultifrontalPlan
 from unibody.algebra.tree.pcg import TABLE_SIZE, vector_size
 from unibody.solvers.redmax.step import accelerate_along_rows, correct_redmax, evaluate_redmax, look_around
 
 from unibody.solvers.redmax.linear import (  # isort: skip
-    factor_automatically, factor_contracted, factor_densely, factor_inside, factor_projected, fill_implicit, multiply_bilateral,
-    solve_automatically, solve_closed, solve_contracted, solve_densely, solve_inside, solve_iteratively, solve_plainly, solve_projected,
-    spread_automatically, spread_contracted,
+    factor_automatically, factor_contracted, factor_densely, factor_densely_apart, factor_inside, factor_projected, fill_implicit,
+    multiply_bilateral, solve_automatically, solve_closed, solve_contracted, solve_densely, solve_densely_alone, solve_inside,
+    solve_iteratively, solve_plainly, solve_projected, spread_automatically, spread_contracted,
 )  # fmt: skip
 from unibody.coordinates.loop_closure import FEEDBACK_STEPS
 from unibody.coordinates.maximal.projection import PROJECT_BELOW
@@ -36,33 +38,28 @@ from unibody.coordinates.reduced.workspace import (  # isort: skip
     IMPLICIT_CLASSES, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, ITERATIONS, ITERATION_LIMIT,
     LEAST, OWN, PROJECTED, SETTLE, SIDE, STATUS, STEP_LENGTH, SUMS, TOLERANCE, X_SOLVED,
 )  # fmt: skip
-from unibody.coordinates.workspace import DRIFT, ENTRY_W, MULTIPLIER, RATE, RESIDUAL, ROW_SIZE, TARGET, VIOLATION, J, Y
+from unibody.coordinates.workspace import DRIFT, ENTRY_W, FORCE_CLASSES, MULTIPLIER, RATE, RESIDUAL, ROW_SIZE, TARGET, VIOLATION, J, Y
 
 from unibody.solvers.redmax.workspace import (  # isort: skip
     ADDRESSES, AHEAD, BORDER, BORDER_VALUES, CONSTRAINT_LAYOUT, COUPLED, FRONTS, FRONT_SCRATCH, FRONT_STATE, GROUND_PAIRS, INVERSE,
-    LOOP_COUPLINGS, NONHOLONOMIC, PAIRS, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, REDMAX, SIDE_F, STEP_ROWS, UNILATERAL, VECTORS, V_OWN,
-    WORLD_COUPLING,
+    LOOP_COUPLINGS, NONHOLONOMIC, OTHER_FORCES, OTHER_IMPLICIT, PAIRS, PAIR_CLASSES, PAIR_ENDS, PAIR_FORCES, PLAN_LISTS,
+    PLAN_RECORDS, PLAN_STEPS, REDMAX, SIDE_F, STEP_ROWS, UNILATERAL, VECTORS, V_OWN, WORLD_COUPLING,
 )  # fmt: skip
 
 from unibody.coordinates.stages import (  # isort: skip
-    AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, SOLVE_STAGE,
+    AGAIN_STAGE, EVALUATE_STAGE, FACTOR_STAGE, FORCE_STAGE, FUSED_STAGE, IMPLICIT_STAGE, MULTIPLIER_STAGE, PAIR_STAGE, SOLVE_STAGE,
 )  # fmt: skip
+from unibody.forces.base import PAIR
 from unibody.model.implicit_tables import ImplicitTables, is_implicit, moving_bodies
 from unibody.model.model import JointInfo, Model
+from unibody.solvers.base import needs_reaction
+from unibody.solvers.redmax.costs import FEWEST, RESPONSE_NS, direct_ns, iteration_ns, written_ns
+from unibody.solvers.redmax.point_pairs import END, PairTables, add_pair_blocks, fill_apart, load_apart
 from unibody.solvers.redmax.unilateral import multiplier_callback
 
 LINEAR = ("auto", "pcg", "direct", "dense", "plain")
 
 MOST_ITERATIONS = 2000
-
-NODE_NS, PAIR_NS, ROW_NS, RESPONSE_NS = 55.0, 40.0, 4.0, 55.0
-"""Costs of the iteration [ns]: of a body, of a coupling and of a row times a body in one iteration; of a row's response, a body."""
-
-FLOP_NS, PLAN_NS = 0.27, 120.0
-"""Costs of the direct solution [ns]: of one of its multiplications, and of a body besides."""
-
-FEWEST = 6.0
-"""Iterations that are rarely undercut: a direct solution that costs less than these is taken without trying."""
 
 CONTRADICTION = 1e-6
 """Part of the accelerations that rows ask for and are made of by which dependent ones may be missed before they are said to contradict
@@ -80,7 +77,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         definite: bool,
     ):  # fmt: skip
         self.linear, self.explicit, self.stabilisation_time = linear, explicit, stabilisation_time
-        self._corrected = False
+        self._corrected, self._definite = False, definite
         tables = self._tables(model)
         self.model, self.constraints = model, tables.constraints
         super().__init__(ReducedSystem(tables, self._slots(tables), self.block))
@@ -116,10 +113,14 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         pairs = [tuple(p) for p in self.pairs.tolist()]
         coupled = sorted({body for pair in pairs for body in pair})
         place = {body: i for i, body in enumerate(coupled)}
+        # forces between two points, apart from the others
+        apart = PairTables(model, terms, tables.slots[FORCE_CLASSES], self.explicit)
+        looked_at = any(needs_reaction(force) for _, force in model.forces)
+        self._apart, self._others = self._definite and not self.always_implicit and apart.ends.size > 0 and not looked_at, apart.other_implicit.size > 0
         # the way to solve
         self.break_even = float(MOST_ITERATIONS)
         out: dict[int, Any] = {}
-        self.method = self._choose(tables.slots[BODIES], out)
+        self.method = self._choose(tables.slots[BODIES], apart, out)
         self.unilateral = bool(constraints.unilateral.any())
         self._multiply = 0
         if k:
@@ -127,21 +128,27 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
             self._multiply = multiplier_callback(constraints, tables.callback_errors) if callback else multiply_bilateral.address
         on_velocities = {name for name, c in model.constraints if c.nonholonomic}
         nonholonomic = [r >= constraints.joint_rows and name in on_velocities for r, name in enumerate(constraints.names)]
+        # the slots
         out |= {
             IMPLICIT_CLASSES: terms.classes, IMPLICIT_INDEX: terms.index, IMPLICIT_PLACES: terms.places,
-            IMPLICIT_PARAMETERS: terms.parameters, IMPLICIT_CHOICE: 8, PAIRS: self.pairs, GROUND_PAIRS: terms.couplings[terms.moving : terms.of_bodies],
+            IMPLICIT_PARAMETERS: terms.parameters, IMPLICIT_CHOICE: 8, PAIRS: self.pairs,
+            GROUND_PAIRS: terms.couplings[terms.moving : terms.of_bodies],
             COUPLED: np.array([place[body] for pair in pairs for body in pair] + coupled, np.int64),
             LOOP_COUPLINGS: np.array(self._loop_couplings(sprung, terms.joint_velocities, pairs), np.int64),
             CONSTRAINT_LAYOUT: self._constraint_layout(), UNILATERAL: constraints.unilateral.astype(np.int64),
             NONHOLONOMIC: np.array(nonholonomic, np.int64),
             ADDRESSES: np.array([solve_projected.address if k and self.method in ("pcg", "auto") else 0, self._multiply], np.int64),
+            PAIR_CLASSES: apart.classes, PAIR_ENDS: apart.ends, PAIR_FORCES: PAIR * (apart.ends.size // END),
+            OTHER_FORCES: apart.other_forces, OTHER_IMPLICIT: apart.other_implicit,
             IMPLICIT_F: 6 * n if implicit else 0, IMPLICIT_EFFORT: nvj if implicit else 0, OWN: 21 * n if implicit else 0,
             COUPLING: 36 * len(terms.couplings), WORLD_COUPLING: 36 * len(terms.couplings), DIAGONAL: nvj, BLOCKS: 21 * n,
             SUMS: max(21 * n, nv), VECTORS: vector_size(n, nv, len(coupled), k), STATUS: 8, AHEAD: k, LEAST: nv,
             X_SOLVED: 6 * n, SIDE: nv, SIDE_F: 6 * n, INVERSE: k * k, STEP_ROWS: k, V_OWN: nv,
         }  # fmt: skip
         if self.method == "dense":
-            out[FRONTS] = nv * nv
+            out[FRONTS], out[FRONT_STATE] = stride_of(nv) * nv, nv + stride_of(nv)
+            out[PLAN_LISTS] = ways_and_moves(tables.slots[BODIES], [(a, b) for a, b, _ in apart.ends.reshape(-1, END).tolist()])
+            out[FRONT_SCRATCH] = scratch_size(n, nv, out[PLAN_LISTS])
         return out
 
     def _plan(self, bodies: np.ndarray, rows: int, slots: dict[int, Any]) -> None:
@@ -160,15 +167,15 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         slots[FRONTS], slots[FRONT_SCRATCH], slots[FRONT_STATE] = plan.factor_size, plan.scratch_size, plan.state_size
         slots[BORDER_VALUES] = 6 * len(nodes) + len(columns)
 
-    def _choose(self, bodies: np.ndarray, slots: dict[int, Any]) -> str:
-        """The way to solve, by the structure and, between iterating and eliminating, by what each costs; its plan goes into the slots."""
+    def _choose(self, bodies: np.ndarray, apart: PairTables, slots: dict[int, Any]) -> str:
+        """The way to solve, by the structure and by what iterating, eliminating and writing A out cost; its plan goes into the slots."""
         if self.linear in ("auto", "pcg", "direct") and not len(self.pairs):
             return "tree"
         if self.constraints.unilateral.any() and self.linear in ("auto", "pcg", "direct"):
             if self.linear == "pcg":
                 return "iterate"
             self._plan(bodies, 0, slots)
-            return "contract"
+            return "dense" if self.linear == "auto" and self._written_ns(bodies, apart) < direct_ns(self.plan, len(bodies)) else "contract"
         if self.linear == "pcg" and self.constraints.compliance.any():  # the fused iteration knows rigid rows only
             return "iterate"
         if self.linear in ("auto", "direct"):
@@ -176,9 +183,16 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         if self.linear != "auto":
             return self.linear
         n, rows = self.model.n_bodies, self.constraints.rows
-        iteration = NODE_NS * n + PAIR_NS * len(self.pairs) + ROW_NS * rows * n
-        self.break_even = (FLOP_NS * self.plan.flops + PLAN_NS * n - RESPONSE_NS * rows * n) / iteration
+        direct, iteration = direct_ns(self.plan, n), iteration_ns(n, len(self.pairs), rows)
+        self.break_even = (direct - RESPONSE_NS * rows * n) / iteration
+        if self._written_ns(bodies, apart) < min(direct, FEWEST * iteration):
+            return "dense"
         return "direct" if self.break_even < FEWEST or self.constraints.compliance.any() else "auto"
+
+    def _written_ns(self, bodies: np.ndarray, apart: PairTables) -> float:
+        """What it costs to write the matrix out."""
+        ends = [(a, b) for a, b, _ in apart.ends.reshape(-1, END).tolist()] if self._apart else []
+        return written_ns(bodies, ends, [] if self._apart else self.pairs.tolist(), self.constraints.rows)
 
     def _constraint_layout(self) -> np.ndarray:
         """The rows' integers as `unibody.algebra.tree.pcg` reads them."""
@@ -202,17 +216,25 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
                 out += [self.model.loop_joints.index(j), v, pairs.index(pair) if pair in pairs else -1]
         return out
 
-    def stages(self, control: np.ndarray) -> np.ndarray:
-        """Addresses of the stages: those of the tree with loads, and the ways to factor and to solve that were chosen."""
+    def stages(self, control: np.ndarray, apart: bool = True) -> np.ndarray:
+        """Addresses of the stages: those of the tree with loads, and the ways to factor and to solve that were chosen. `apart`: forces
+        between points apart from the others (`point_pairs`), which leaves no loads to look at."""
         stages = self.dynamics.shared_stages(control, loads=True)
         stages[EVALUATE_STAGE] = evaluate_redmax.address
         stages[IMPLICIT_STAGE] = fill_implicit.address if self.implicit_names else 0
+        if apart and self._apart:
+            stages[FORCE_STAGE], stages[PAIR_STAGE] = load_apart.address, add_pair_blocks.address
+            stages[IMPLICIT_STAGE] = fill_apart.address if self._others else 0
         factors = {"dense": factor_densely, "direct": factor_contracted, "contract": factor_inside, "auto": factor_automatically}
         factor = factors.get(self.method, factor_projected)
+        if self.method == "dense" and stages[PAIR_STAGE]:
+            factor, stages[PAIR_STAGE] = factor_densely_apart, 0
         stages[FACTOR_STAGE], stages[MULTIPLIER_STAGE] = factor.address, self._multiply
         if self.has_loops:
             stages[AGAIN_STAGE] = {"direct": spread_contracted, "auto": spread_automatically}.get(self.method, spread_responses).address
         closed = {"pcg": solve_closed, "direct": solve_contracted, "auto": solve_automatically}
+        if not self.constraints.rows:
+            closed["dense"] = solve_densely_alone
         alone = {
             "tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively, "contract": solve_inside,
         }  # fmt: skip
@@ -242,7 +264,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         self.view(Y)[:] = 0.0
         self.view(IMPLICIT_CHOICE)[SETTLE] = 1.0
         self._corrected = False
-        evaluate_redmax(self.layout, self.ints, self.constants, self.stages(control), control, t, self.work, q, v)
+        evaluate_redmax(self.layout, self.ints, self.constants, self.stages(control, False), control, t, self.work, q, v)
         self.view(IMPLICIT_CHOICE)[SETTLE] = 0.0
         return self.view(Y)
 
@@ -259,7 +281,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
     def look(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
         """Poses, rows and loads at a state, nothing solved."""
         self.dynamics.clock[0] = t
-        look_around(self.layout, self.ints, self.constants, self.stages(control), control, t, self.work, q, v)
+        look_around(self.layout, self.ints, self.constants, self.stages(control, False), control, t, self.work, q, v)
 
     def aim(self, dt: float) -> np.ndarray:
         """What a fully implicit step of length dt brings each row's C to: 0, or, while a start still assembles itself, less than now."""
@@ -272,7 +294,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
     def correct(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, aim: np.ndarray | None, control: np.ndarray) -> np.ndarray:
         """The Newton correction of a fully implicit stage of the prepared length; without an aim rows stay where they are."""
         self.dynamics.clock[0] = t
-        stages = self.stages(control)
+        stages = self.stages(control, False)
         if aim is None:
             self.look(t, q, v, control)
             residual = self.view(RESIDUAL)
@@ -289,7 +311,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         met = (self.view(NONHOLONOMIC) == 0) & (constraints.compliance == 0.0) & (np.abs(self.view(RESIDUAL) / size) < PROJECT_BELOW)
         met &= ~constraints.unilateral | (self.view(MULTIPLIER) > 0.0)
         length, choice[STEP_LENGTH] = choice[STEP_LENGTH], 0.0
-        stages = self.stages(control)
+        stages = self.stages(control, False)
         accelerate_along_rows(
             self.layout, self.ints, self.constants, stages, control, t, met.astype(np.int64), self.work, q, v
         )  # fmt: skip
@@ -319,6 +341,8 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
             return {"iterate": "pcg, row by row", "contract": "direct, row by row"}.get(self.method, self.method)
         if self.method == "tree":
             return "tree, since no force couples two moving bodies"
+        if self.method == "dense":
+            return f"dense, since the tree has only {self.model.nv} velocities"
         if self.method == "contract":
             return "direct, since some rows are unilateral"
         price = f"a direct solution costs {max(self.break_even, 0.0):.0f} iterations"

@@ -13,6 +13,13 @@ PAIRS = _int("PAIRS", "(pairs, 2) moving bodies that a force couples")
 GROUND_PAIRS = _int("GROUND_PAIRS", "(…, 2) couplings with bodies that do not move")
 COUPLED = _int("COUPLED", "(pairs, 2) places of these bodies in the list of all that are coupled, then that list")
 LOOP_COUPLINGS = _int("LOOP_COUPLINGS", "(…, 3) loop joint, v, place of its two bodies or −1: implicit forces in loop joints")
+# forces between points, and tables of all others
+PAIR_CLASSES = _int("PAIR_CLASSES", "(classes, 7) of forces between points: address, and where integers, parameters and pairs are")
+PAIR_ENDS = _int("PAIR_ENDS", "(forces, 3) bodies a and b, and the place of their coupling or −1")
+OTHER_FORCES = _int("OTHER_FORCES", "as FORCE_CLASSES, without forces between points")
+OTHER_IMPLICIT = _int("OTHER_IMPLICIT", "as IMPLICIT_CLASSES, without forces between points")
+PAIR_FORCES = _work("PAIR_FORCES", "(forces, 16) points, force and implicit term of each (`forces.base.FillPairs`)")
+# couplings in the tree's axes
 WORLD_COUPLING = _work("WORLD_COUPLING", "(pairs, 36) couplings in world axes at the joints' points")
 # the direct solution
 PLAN_STEPS = _int("PLAN_STEPS", "the elimination order (`algebra.tree.elimination_order`): its steps,")

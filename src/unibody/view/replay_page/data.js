@@ -48,6 +48,8 @@ class Motion {
     this.tensions = track(block, "tensions", this.frames);
     this.forces = track(block, "forces", this.frames);
     this.energies = section(block, "energies");
+    this.joints = section(block, "joints");
+    this.contact = section(block, "contact");
     this.softs = head.softs.map((about, k) => new Deformable(block, about, k, this.frames));
     this.courses = new Map();  // cables over wheels, by their number among the strands
     head.strands.forEach((strand, k) => {

@@ -2,6 +2,7 @@
 
 const INK = "#22303c", SOFT = "#66727f", PALE = "#e8ecf0";
 const LINES = [["kinetic", "#e4572e"], ["potential", "#2f5d8a"], ["total", "#22303c"]];
+const MANY = ["#2f5d8a", "#e4572e", "#3a9d6e", "#8e5ea2", "#c98a1b", "#5a6b7a"];
 const LEFT = 46, RIGHT = 6, TOP = 5, BOTTOM = 15;
 
 function number(x) {
@@ -20,7 +21,20 @@ function ticks(low, high, n) {
 
 class Plot {
   constructor(canvas, motion, rows, logarithmic, seek) {
-    Object.assign(this, { canvas, motion, rows, logarithmic, cursor: canvas.parentElement.querySelector(".cursor") });
+    Object.assign(this, { canvas, motion, logarithmic, cursor: canvas.parentElement.querySelector(".cursor") });
+    this.take(rows);
+    const there = (event) => {
+      const part = (event.offsetX - LEFT) / (this.canvas.clientWidth - LEFT - RIGHT);
+      seek(motion.start + Math.min(1, Math.max(0, part)) * (motion.end - motion.start));
+    };
+    canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); there(event); });
+    canvas.addEventListener("pointermove", (event) => { if (event.buttons) there(event); });
+  }
+
+  // These curves from now on, and the range that they need.
+  take(rows) {
+    const { logarithmic } = this;
+    this.rows = rows;
     const values = rows.flatMap(({ values }) => Array.from(values).filter((x) => Number.isFinite(x) && (!logarithmic || x > 1e-17)));
     const seen = logarithmic ? values.map(Math.log10) : values;
     this.low = seen.reduce((a, b) => Math.min(a, b), Infinity);
@@ -30,12 +44,6 @@ class Plot {
     const least = logarithmic ? 2 : 1e-9 * Math.max(Math.abs(this.low), Math.abs(this.high)) || 1, spare = 0.06 * Math.max(this.high - this.low, least);
     if (this.high - this.low < least) { this.low -= 0.5 * least; this.high += 0.5 * least; }
     this.low -= spare; this.high += spare;
-    const there = (event) => {
-      const part = (event.offsetX - LEFT) / (this.canvas.clientWidth - LEFT - RIGHT);
-      seek(motion.start + Math.min(1, Math.max(0, part)) * (motion.end - motion.start));
-    };
-    canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); there(event); });
-    canvas.addEventListener("pointermove", (event) => { if (event.buttons) there(event); });
   }
 
   x(time) { return LEFT + (this.canvas.clientWidth - LEFT - RIGHT) * (time - this.motion.start) / (this.motion.end - this.motion.start || 1); }
@@ -94,6 +102,39 @@ function makePlots(motion, seek) {
     return (k, values) => { label.textContent = `${name} ${number(Number(values[k].toPrecision(3)))}`; };
   });
   const labels = [...write("energy-values", energies), ...write("violation-values", violation)], rows = [...energies, ...violation];
+
+  // what touches, where something ever does
+  const contact = [{ name: "all", colour: "#3a9d6e", values: motion.contact }];
+  byId("contact-figure").hidden = !motion.contact.some((x) => x > 0);
+  if (!byId("contact-figure").hidden) {
+    plots.push(new Plot(byId("contact"), motion, contact, false, seek));
+    labels.push(...write("contact-values", contact));
+    rows.push(...contact);
+  }
+
+  // the angles and slides of joints, all of them or one
+  const joints = head.plotted.map((name, k) => ({ name, colour: MANY[k % MANY.length], values: motion.joints.subarray(k * F, (k + 1) * F) }));
+  byId("joints-figure").hidden = !joints.length;
+  if (joints.length) {
+    const plot = new Plot(byId("joints"), motion, joints, false, seek), which = byId("joint"), told = document.createElement("em");
+    ["all", ...head.plotted].forEach((name, k) => which.append(new Option(name, String(k - 1))));
+    byId("joints-values").append(told);
+    plots.push(plot);
+    let one = joints.length === 1 ? joints[0] : null;
+    which.hidden = joints.length === 1;
+    const label = (k) => {
+      told.hidden = !one;
+      if (one) { told.style.color = one.colour; told.textContent = `${one.name} ${number(Number(one.values[k].toPrecision(3)))}`; }
+    };
+    which.addEventListener("change", () => {
+      one = joints[Number(which.value)] || null;
+      plot.take(one ? [one] : joints);
+      plot.draw();
+      label(motion.nearest(motion.start));
+    });
+    labels.push(label);
+    rows.push({ values: null });
+  }
   return {
     draw: () => plots.forEach((plot) => plot.draw()),
     move: (time) => {

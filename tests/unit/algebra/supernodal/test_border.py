@@ -17,7 +17,8 @@ def lattice(rng: np.random.Generator, cells: int, strings: int, border: int):
     pairs = [(i, j) for i in range(k) for j in range(i + 1) if near[i, j]]
     ties = sorted({(int(rng.integers(k)), int(b)) for b in np.repeat(np.arange(border), 3)})
     n, m = 3 * k, 6 * border
-    A, rows, columns, node = np.zeros((n + m, n + m)), [], [], np.concatenate([np.repeat(np.arange(k), 3), np.repeat(k + np.arange(border), 6)])
+    A, rows, columns = np.zeros((n + m, n + m)), [], []
+    node = np.concatenate([np.repeat(np.arange(k), 3), np.repeat(k + np.arange(border), 6)])
     for i, j in pairs:
         block = rng.normal(size=(3, 3))
         for r in range(3):
@@ -67,6 +68,7 @@ def test_what_no_tree_of_pivots_meets_twice_is_not_coupled() -> None:
     for k in range(3):
         rows += [3 * k + r for r in range(3) for _ in range(r + 1)] + [3 * k + r for r in range(3) for _ in range(6)]
         columns += [3 * k + c for r in range(3) for c in range(r + 1)] + [9 + 6 * k + c for _ in range(3) for c in range(6)]
-    plan = BorderedPlan.of(9, 18, np.array(rows), np.array(columns), np.concatenate([np.repeat(np.arange(3), 3), np.repeat(3 + np.arange(3), 6)]))
+    node = np.concatenate([np.repeat(np.arange(3), 3), np.repeat(3 + np.arange(3), 6)])
+    plan = BorderedPlan.of(9, 18, np.array(rows), np.array(columns), node)
     assert (plan.rows // 6 == plan.columns // 6).all()
     assert len(plan.rows) == 3 * 21
