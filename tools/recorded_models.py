@@ -156,6 +156,22 @@ def joint_friction() -> ub.Model:
     return hinges(True, ub.JointFriction("knee", 0.4, radius=0.2, height=0.05), ub.JointLimit("ankle", -0.02, 0.02))
 
 
+def ropes_over_wheels() -> ub.Model:
+    """Cables over a wheel that rubs, one that grips and a drum, and a tendon around a sphere and a cylinder, in branches."""
+    b = ub.Builder(gravity=(6.0, 3.0, -7.0))
+    a, c, loose = held(b)
+    wheel = block(b, "wheel")
+    b.joint("axle", ub.Revolute(axis=(0, 1, 0)), b.world, wheel, X_PF=ub.Pose((0.3, 0.2, 1.2)))
+    rubs = ub.Pulley(b.world.at(0.2, 0.1, 0.9), 0.05, axis=(0, 1, 0.3), side=1, friction=0.2, turns=1)
+    grips = ub.Pulley(wheel.at(0, 0, 0), 0.08, axis=(0, 1, 0), side=1, grip=True)
+    b.add(ub.Cable([a.at(0, 0, -0.1), rubs, loose[0].at(0, 0, 0.1)], 400.0, 3.0))
+    b.add(ub.Cable([loose[1].at(0, 0, 0.1), grips, loose[2].at(0, 0, 0.1)], 400.0, 3.0, winch=lambda t: -0.5 * t * t))
+    ball = ub.TendonWrap(b.world.at(0.1, 0.5, 0.2), 0.1)
+    tube = ub.TendonWrap(b.world.at(1.5, 0.5, 0.1), 0.1, axis=(0, 0.2, 1), side=b.world.at(1.5, 0.1, 0.1))
+    b.add(ub.Tendon([[c.at(0, 0, -0.1), ball, loose[3].at()], [loose[3].at(), tube, loose[4].at()]], 60.0, 1.0, divisors=(1.0, 2.0)))
+    return b.build()
+
+
 # --- contact
 
 
@@ -323,7 +339,8 @@ def script() -> ub.Model:
 MODELS: dict[str, Maker] = {
     "all-joints": all_joints, "closed-loops": closed_loops, "smooth-constraints": smooth_constraints, "rolling": rolling,
     "one-sided": one_sided, "couplings": couplings, "planar-couplings": planar_couplings, "dry-friction": dry_friction,
-    "joint-friction": joint_friction, "walker": walker, "sliding-shapes": sliding_shapes, "frictions": frictions,
+    "joint-friction": joint_friction, "ropes-over-wheels": ropes_over_wheels,
+    "walker": walker, "sliding-shapes": sliding_shapes, "frictions": frictions,
     **{f"impacts-{law}": impacts(law) for law in ("newton", "poisson", "stronge")}, "planar-contact": planar_contact,
     "barriers": barriers, "uneven-grounds": uneven_grounds, "wires-and-points": wires_and_points,
     "script": script,

@@ -89,6 +89,7 @@ def _loaded(source: Path, folders: Folders, gravity: Any, limits: bool, contact:
     if not r.links:
         raise ModelError("no <link>; a model has at least one")
     # the model
+    # bodies, joints, contact, under names as short as may be
     g = gravity if gravity is not None else r.gravity if r.gravity is not None else (0.0, 0.0, -9.8)
     b = Builder(gravity=g)
     shorter = len({link.scope for link in r.links.values()}) == 1
@@ -100,6 +101,7 @@ def _loaded(source: Path, folders: Folders, gravity: Any, limits: bool, contact:
     on = contact if contact is not None else (True if r.world else None)
     if on is not None and on is not False and touching:
         _add_contact(b, r, on)
+    # what is said of it
     left_out = [line.format(named(names)) for line, names in r.asides.items()]
     name = top.get("name") or next(iter(r.links.values())).scope.removesuffix("::")
     notes = "; ".join(shapes.notes())

@@ -54,7 +54,7 @@ def pose_in(element: Any, what: str) -> tuple[Pose, str]:
 
 def rpy(angles: np.ndarray) -> Any:
     """wxyz of Rz(yaw) Ry(pitch) Rx(roll)."""
-    turns = [Pose.about(axis, float(angle)) for axis, angle in zip(np.eye(3), angles, strict=True)]
+    turns = [Pose.about(axis.tolist(), float(angle)) for axis, angle in zip(np.eye(3), angles, strict=True)]
     return (turns[2] @ turns[1] @ turns[0]).wxyz
 
 

@@ -123,6 +123,7 @@ class SdfJoints:
             for tag, kept in (("axis", a), ("limit", a.find("limit")), ("dynamics", a.find("dynamics"))):
                 if kept is not None:
                     self.r.unread(kept, tag, name)
+            # damping and spring
             damping.append(number(a.findtext("dynamics/damping", "0"), f"{what} damping", minimum=0.0))
             k = number(a.findtext("dynamics/spring_stiffness", "0"), f"{what} spring_stiffness", minimum=0.0)
             springs.append((k, number(a.findtext("dynamics/spring_reference", "0"), f"{what} spring_reference")))

@@ -71,7 +71,7 @@ class SdfShapes:
             return number(g.findtext(tag), f"{what} {tag}", positive=True)
 
         if g.tag == "box":
-            return [Box(tuple(floats(g.findtext("size"), (3,), f"{what} size")))], Pose()
+            return [Box(_three(floats(g.findtext("size"), (3,), f"{what} size")))], Pose()
         if g.tag == "sphere":
             return [Sphere(size("radius"))], Pose()
         if g.tag == "cylinder":
@@ -79,7 +79,7 @@ class SdfShapes:
         if g.tag == "capsule":
             return [Capsule(size("radius"), size("length"))], Pose()
         if g.tag == "ellipsoid":
-            return [Ellipsoid(tuple(floats(g.findtext("radii"), (3,), f"{what} radii")))], Pose()
+            return [Ellipsoid(_three(floats(g.findtext("radii"), (3,), f"{what} radii")))], Pose()
         if g.tag == "plane":
             normal = floats(g.findtext("normal", "0 0 1"), (3,), f"{what} normal")
             return [Plane()], turned_to(np.array(normal), what)
@@ -127,6 +127,11 @@ class SdfShapes:
         if friction is None and restitution is None:
             return None
         return ContactMaterial(friction=friction, restitution=restitution)
+
+
+def _three(values: list[float]) -> tuple[float, float, float]:
+    x, y, z = values
+    return x, y, z
 
 
 def _colour(element: Any, what: str) -> tuple[float, ...] | None:

@@ -83,6 +83,7 @@ def way_around(x, y, numbers, w):
 @device
 def fill_planar(x, y, way, numbers, w, scratch_out):
     """L, and in the scratch its gradient (6) and Hessian (36) over x and y, in the obstacle's axes."""
+    # x and y across the axis, the angle between them, and the units across each towards the other
     r = numbers[w + 6]
     axis = load3(numbers, w + 3)
     # ℓ in the plane across the axis: two tangents and the arc between them
@@ -97,6 +98,7 @@ def fill_planar(x, y, way, numbers, w, scratch_out):
     sine = sin(alpha)
     e = scale3(1.0 / sine, sub3(y1, scale3(c, x1)))
     e_y = scale3(1.0 / sine, sub3(x1, scale3(c, y1)))
+    # ℓ
     free_p = (p * p - r * r) ** 0.5
     free_q = (q * q - r * r) ** 0.5
     turn = alpha if way == SHORT_WAY else 2.0 * pi - alpha
@@ -114,6 +116,7 @@ def fill_planar(x, y, way, numbers, w, scratch_out):
             K = r * r / (q * q * free_q) * y1[i] * y1[j] + free_q / (q * q) * (one - y1[i] * y1[j])
             H += s / (p * p) * (x1[i] * e[j] + e[i] * x1[j])
             K += s / (q * q) * (y1[i] * e_y[j] + e_y[i] * y1[j])
+            # a sphere's plane turns with its points
             cross_term = 0.0
             if sphere:
                 H += s / (p * p) * c / sine * n[i] * n[j]

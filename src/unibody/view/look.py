@@ -88,7 +88,7 @@ class Strand:
 
 
 @dataclass(frozen=True)
-class Course(Strand):
+class CableStrand(Strand):
     """A cable over wheels: a line whose points move along bodies; `body` and `p_B` only say how many there are."""
 
     force: Any
@@ -171,7 +171,7 @@ class Look:
         for k, strand in enumerate(self.strands):
             if strand.kind == "rod" and len(multipliers.get(strand.name, ())) == 1:
                 pull[k] = -multipliers[strand.name][0]
-            if isinstance(strand, Course):
+            if isinstance(strand, CableStrand):
                 pull[k] = strand.force.tensions(at_poses(self.model, R, p, twists, joint_q, t)).max()
         return pull
 
@@ -221,7 +221,7 @@ def strands(model: Model) -> tuple[Strand, ...]:
         points = points_of(element)
         if hasattr(element, "drawn"):
             count = len(element.drawn(at_poses(model, *_start(model))))
-            out.append(Course(name, "cable", np.zeros(count, int), np.zeros((count, 3)), element, model))
+            out.append(CableStrand(name, "cable", np.zeros(count, int), np.zeros((count, 3)), element, model))
         if points:
             bodies, places = np.array([model.body(q.body) for q in points]), np.array([q.p for q in points], float)
             out.append(Strand(name, strand_kind(element), bodies, places))

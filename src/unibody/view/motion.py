@@ -14,7 +14,7 @@ import numpy as np
 from unibody.element import Point
 from unibody.model import Model
 from unibody.simulation import Recording
-from unibody.view.look import Course, points_of, rotations, strand_kind, strands
+from unibody.view.look import CableStrand, points_of, rotations, strand_kind, strands
 
 MOST_TRACES = 8
 FINER = 4
@@ -38,7 +38,7 @@ class Line:
 
     kind: str
     points: tuple[Point, ...]
-    course: Course | None = None
+    course: CableStrand | None = None
     """Of a cable over wheels, which has no points that stay."""
 
 
@@ -162,7 +162,7 @@ COILS = 12
 def lines(model: Model) -> list[Line]:
     """Springs, cables and rods: every force or constraint with two or more points; more than COILS springs are drawn straight."""
     out = [Line(strand_kind(e), points) for _, e in (*model.forces, *model.constraints) if (points := points_of(e))]
-    out += [Line("cable", (), strand) for strand in strands(model) if isinstance(strand, Course)]
+    out += [Line("cable", (), strand) for strand in strands(model) if isinstance(strand, CableStrand)]
     if sum(line.kind == "spring" for line in out) > COILS:
         out = [Line("cable", line.points) if line.kind == "spring" else line for line in out]
     return out

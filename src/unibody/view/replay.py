@@ -21,7 +21,7 @@ import numpy as np
 from unibody.errors import ModelError
 from unibody.simulation import Recording
 from unibody.simulation.whole_file import remedy, whole_file
-from unibody.view.look import Course, Look, Solids, Strand, ground_height
+from unibody.view.look import CableStrand, Look, Solids, Strand, ground_height
 from unibody.view.motion import viewing_plane
 from unibody.view.packing import LARGEST, Block, quantised, scaled, track
 from unibody.view.reel import Reel
@@ -154,7 +154,7 @@ def _scenery(block: Block, reel: Reel) -> dict[str, Any]:
 
 def _strand(block: Block, reel: Reel, k: int, strand: Strand) -> dict[str, Any]:
     """Points fixed in bodies; of a cable over wheels the tracks of its points."""
-    if not isinstance(strand, Course):
+    if not isinstance(strand, CableStrand):
         return {"kind": strand.kind, "body": strand.body.tolist(), "p": strand.p_B.tolist()}
     numbers, centre, step = quantised(np.moveaxis(strand.points(*reel.placed), 0, -1))
     block.add(f"coursecentre{k}", centre, "f4")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints import PointPlane
-from unibody.view.look import Course, Look, ground_height, quaternions
+from unibody.view.look import CableStrand, Look, ground_height, quaternions
 from unibody.view.motion import COILS, coil
 from unibody.view.snapshot import Snapshot
 from unibody.view.style import rgb, tension_colours
@@ -181,7 +181,8 @@ class _Lines:
         self._p = np.concatenate([look.strands[k].p_B for k in straight]) if straight else np.zeros((0, 3))
         counts = [len(look.strands[k].body) for k in straight]
         first = np.cumsum([0, *counts])
-        self._courses = [(int(a), s) for a, s in zip(first, (look.strands[k] for k in straight), strict=False) if isinstance(s, Course)]
+        numbered = zip(first, (look.strands[k] for k in straight), strict=False)
+        self._courses = [(int(a), s) for a, s in numbered if isinstance(s, CableStrand)]
         begins = [np.arange(a, a + n - 1) for a, n in zip(first, counts, strict=False)]
         self._begin = np.concatenate(begins) if begins else np.zeros(0, int)
         per_coil = len(coil(np.zeros(3), np.array([0.0, 0.0, 1.0]), radius, TURNS)) - 1
