@@ -54,7 +54,8 @@ CASES = (
     Case("pulley", "pulleys", {"sides": 60, "spacing": 4e-3}, {}, (16000, 9.5, 36.2), 12.0),
     Case("pulley, fine", "pulleys", {"sides": 960, "spacing": 1.5e-3}, {}, (16000, 9.5, 36.2), 12.0),
     Case("umbrella", "cloth-umbrella", {"rows": 99}, {}, (30000, 10.2, 1269.1), 600.0),
-    Case("lying flat", "lying-flat", {"across": 4, "fine": 3, "spacing": 6e-3}, {}, (18000, 26.2, 22.35), 22.0),
+    Case("lying flat", "lying-flat", {"across": 4, "spacing": 6e-3}, {}, (18000, 26.2, 22.35), 22.0),
+    Case("lying flat, fine", "lying-flat", {"across": 4, "fine": 3, "spacing": 6e-3}, {}, (18000, 26.2, 22.35), 22.0),
     Case("candy", "candy", {"spacing": 1.45e-3}, {}, (17000, 8.1, 722.9), 360.0),
 )
 DT = 1.0 / 24.0

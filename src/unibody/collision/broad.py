@@ -131,6 +131,33 @@ def find_meeting(
     return found
 
 
+@kernel
+def keep_strangers(
+    one: Ints, other: Ints, wide: int, across: int, attached_to: Ints, body: Ints, itself: bool, found_out: Ints
+) -> int:  # fmt: skip
+    """Of pairs of primitives, of `wide` vertices and of `across`, those come first of which none is attached to the other's body and which
+    (`itself`) share no vertex; gives their number."""
+    kept = 0
+    for k in range(found_out.size // 2):
+        u = wide * found_out[2 * k]
+        w = across * found_out[2 * k + 1]
+        near = False
+        if attached_to.size > 0:
+            for i in range(wide):
+                near = near or attached_to[one[u + i]] == body[other[w]]
+            for j in range(across):
+                near = near or attached_to[other[w + j]] == body[one[u]]
+        if itself:
+            for i in range(wide):
+                for j in range(across):
+                    near = near or one[u + i] == other[w + j]
+        if not near:
+            found_out[2 * kept] = found_out[2 * k]
+            found_out[2 * kept + 1] = found_out[2 * k + 1]
+            kept += 1
+    return kept
+
+
 @dataclass(frozen=True)
 class Filter:
     """Which bodies may touch: flags of bodies that move, group and mask per body, and excluded pairs (a · n + b, a < b, sorted); numbers of
@@ -230,6 +257,15 @@ class Broad:
         self._fitted[body] = (margin if rests else np.nan, x0[own].copy())
         return False
 
+    def own_spacing(self, x: np.ndarray) -> np.ndarray:
+        """(bodies,) the mean length of the edges at x (V, 3) of what touches itself, ∞ of others."""
+        edges = self._surface.edges
+        out, body = np.full(len(self._rules.moving), np.inf), self._surface.body[edges[:, 0]]
+        length, count = (np.bincount(body, w, len(out)) for w in (np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1), None))
+        own = self._rules.touching_itself[count[self._rules.touching_itself] > 0]
+        out[own] = length[own] / count[own]
+        return out
+
     def edges_at_faces(self, pairs: np.ndarray) -> np.ndarray:
         """(k, 2) edges and faces of these pairs of bodies, as `body_pairs` gave them, that may cross."""
         found = self._meeting(pairs, self._edge_trees, self._face_trees, UNLIMITED)
@@ -239,15 +275,12 @@ class Broad:
     def _strangers(self, found: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Pairs of primitives without those that share a vertex, which only what touches itself has, and those of which one is attached to
         the other's body."""
-        if len(to := self._rules.attached_to):
-            body = self._surface.body
-            tied = (to[one[found[:, 0]]] == body[other[found[:, 1], 0]][:, None]).any(axis=1)
-            tied |= (to[other[found[:, 1]]] == body[one[found[:, 0], 0]][:, None]).any(axis=1)
-            found = found[~tied]
-        if not len(self._rules.touching_itself):
+        to, itself = self._rules.attached_to, len(self._rules.touching_itself) > 0
+        if not len(to) and not itself:
             return found
-        shared = (one[found[:, 0]][:, :, None] == other[found[:, 1]][:, None, :]).any(axis=(1, 2))
-        return found[~shared]
+        flat, sides = np.ascontiguousarray(found).ravel(), [np.ascontiguousarray(kind).ravel() for kind in (one, other)]
+        left = keep_strangers(*sides, one.shape[1], other.shape[1], to, self._surface.body, itself, flat)
+        return flat[: 2 * left].reshape(-1, 2).copy()
 
     def _meeting(self, pairs: np.ndarray, one: Hierarchy, other: Hierarchy, most: int) -> np.ndarray | None:
         """None if there are more than `most`."""

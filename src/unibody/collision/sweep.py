@@ -26,6 +26,8 @@ SHORTER = 0.25
 """A part that has too many is cut to this."""
 GROWS, WIDEST = 4.0, 32.0
 """The slack of a body that has left it, in units of the last, and at most in units of the one that is given."""
+OWN = 0.25
+"""The same of what touches itself, at most in units of its edges: with more, everything around each vertex would be a candidate."""
 
 
 @kernel
@@ -87,7 +89,8 @@ class KeptCandidates:
         if self._found is not None:
             left = np.zeros(len(self._slacks))
             mark_left(flat, flat, self._body, self._low, self._high, left)
-            more = np.minimum(np.maximum(GROWS * self._slacks, self._slack), WIDEST * self._slack)
+            most = np.minimum(WIDEST * self._slack, np.maximum(self._slack, OWN * self._broad.own_spacing(x)))
+            more = np.minimum(np.maximum(GROWS * self._slacks, self._slack), most)
             less = np.minimum(self._slacks, np.maximum(0.5 * self._slacks, self._slack))
             self._slacks = np.where(left > 0.0, more, less)
         fill_boxes(flat, flat, self._body, self._slacks, self._low, self._high)

@@ -135,6 +135,7 @@ class SdfJoints:
                 raise ModelError(f"{what}: limits {low:g} … {high:g} are in the wrong order; exchange them")
             lower.append(float(low))
             upper.append(float(high))
+            # efforts; what no solver honours is set aside
             most = number(a.findtext("limit/effort", "-1"), f"{what} effort", infinite=True)
             effort.append(most if 0.0 <= most < BEYOND else np.inf)
             if 0.0 <= number(a.findtext("limit/velocity", "-1"), f"{what} velocity", infinite=True) < BEYOND:

@@ -151,11 +151,13 @@ def _loaded(source: Path, folders: Folders, wanted: _Wanted) -> Scene:
     floating = wanted.floating and not (wanted.roots == "join" and order[0] == "world")
     if floating and order[0] == "world":
         raise ModelError("floating=true, but the root link is 'world'; rename it, or leave floating out")
+    # links as bodies, with shapes
     wardrobe = Wardrobe(read, folders, wanted.shapes, set() if floating else _still(robot, order[0]))
     shapes = wardrobe.shapes()
     known = shapes if wanted.repair else None
     bodies = as_bodies(robot, order, floating, wanted.massless, wanted.repair_inertia, known, frozenset(wardrobe.unread))
 
+    # loops, which the format does not know, from a file beside it
     loops = loops_of(source, wanted.loops)
 
     def assembled(X_WL: Pose) -> tuple[Builder, dict[str, str], Joints, Model]:

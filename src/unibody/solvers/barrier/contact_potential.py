@@ -188,6 +188,14 @@ def smooth_slips(system: AffineSystem, pair: np.ndarray, u: np.ndarray, V: np.nd
     return np.clip(most[pair].max(axis=1), AT_REST * slip_speed, slip_speed) / rate
 
 
+def as_if_resting(contacts: ContactSet, reach: float) -> ContactSet:
+    """Contacts of a start with forces as if barriers had their whole reach, or began at ten times the gap if that is less: at a start they
+    hold no force (`contact_stiffness`), and what leans on others would slip before friction is known."""
+    record = contacts.record.copy()
+    record[:, SHARE] = np.maximum(record[:, SHARE], np.minimum(1.0, 10.0 * contacts.distance / reach))
+    return ContactSet(contacts.pair, record, contacts.free_nodes)
+
+
 class BarrierPotential(Potential):
     """Barriers of all contacts, in a step that begins at x. `alone`: no other potential shortens a way, so that the contacts at its end can
     be found with it."""
@@ -200,6 +208,11 @@ class BarrierPotential(Potential):
         self._known = x.copy(), self._search.contacts(x)
         self._press = np.zeros(1)
         self._loose: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def reach(self) -> float:
+        """Within which contacts are known [m]."""
+        return self._law.reach
 
     def contacts(self, x: np.ndarray) -> ContactSet:
         """Everything nearer than the reach; that of the last call again if nothing has moved."""

@@ -35,7 +35,14 @@ from unibody.solvers.barrier.body_laws import body_contact_filter, pair_tables
 from unibody.solvers.barrier.body_potential import BodyPotential
 from unibody.solvers.barrier.body_stiffness import BodyStiffness
 from unibody.solvers.barrier.constraint_rows import RemainderPotential, RowPotential, UnmeasuredRows
-from unibody.solvers.barrier.contact_potential import BarrierPotential, DamperPotential, FrictionPotential, contact_damping, dragged
+from unibody.solvers.barrier.contact_potential import (
+    BarrierPotential,
+    DamperPotential,
+    FrictionPotential,
+    as_if_resting,
+    contact_damping,
+    dragged,
+)  # fmt: skip
 from unibody.solvers.barrier.contact_stiffness import ContactParameters, Pressures
 from unibody.solvers.barrier.drive_work import drive_power, is_driven
 from unibody.solvers.barrier.driven_bodies import advance
@@ -247,7 +254,7 @@ class BarrierSystem(HoldsAddresses):
         # 6: v = ∂v/∂x (x⁺ − x₀), memory and what is reported
         Q_new, v = a.bodies_of(x), rule.rate * a.unknown(x - rule.origin) + rule.later
         count, distance, near = 0, np.inf, np.zeros(a.touchables)
-        if posed.barrier is not None:
+        if posed.barrier is not None and self.pressures is not None:
             contacts = posed.barrier.contacts(x)
             gaps = contacts.record[:, GAP]
             count, distance = len(gaps), float(gaps.min(initial=np.inf))
@@ -406,9 +413,12 @@ class BarrierSystem(HoldsAddresses):
         scale = 0.0
         rounds = MOST_ROUNDS if asked == 0 else asked if last.made else max(asked, FIRST_ROUNDS)
         for k in range(rounds):
-            rubs = posed.friction is not None and posed.barrier is not None and posed.friction.renew(
-                posed.barrier.contacts(x), x, None if k else balanced
-            )
+            rubs = False
+            if posed.friction is not None and posed.barrier is not None:
+                contacts = posed.barrier.contacts(x)
+                if k == 0 and not last.made:
+                    contacts = as_if_resting(contacts, posed.barrier.reach)
+                rubs = posed.friction.renew(contacts, x, None if k else balanced)
             if k and not rubs:
                 break
             if k == 0 and not problem.targets:  # after friction, whose normal forces are those of the beginning

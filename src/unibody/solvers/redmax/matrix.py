@@ -200,9 +200,7 @@ def place_couplings(pairs, first, X, rows, coupling, placed_out):
 
 
 @kernel
-def fill_right(
-    layout: Ints, ints: Ints, constants: Floats, implicit: int, work_out: Floats, f_out: Floats, right_out: Floats
-) -> None:
+def fill_right(layout: Ints, ints: Ints, constants: Floats, implicit: int, work_out: Floats, f_out: Floats, right_out: Floats) -> None:
     """The right side: wrenches at the joint frames and efforts, implicit terms included where there are any."""
     rows = part(work_out, layout, ROWS)
     X = part(work_out, layout, X_WB)

@@ -211,7 +211,7 @@ def accelerate_along_rows(
 ) -> None:  # fmt: skip
     """What rows alone ask of the accelerations at (t, q, v), for a step of no length: Y from
 
-        M n = Gᵀ μ,     G n = −(C̈ without accelerations)     of rows that are met,     G n = 0     of the others (of ranges: none)
+    M n = Gᵀ μ,     G n = −(C̈ without accelerations)     of rows that are met,     G n = 0     of the others (of ranges: none)
     """
     look_around(layout, ints, constants, stages, control, t, work_out, q_out, v_out)
     aim_rows_ahead(layout, ints, constants, work_out)

@@ -115,12 +115,16 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         place = {body: i for i, body in enumerate(coupled)}
         # forces between two points, apart from the others
         apart = PairTables(model, terms, tables.slots[FORCE_CLASSES], self.explicit)
+        if self.always_implicit:  # points may be those of deformables, which have places among the couplings
+            apart.ends, apart.classes = apart.ends[:0], apart.classes[:0]
         looked_at = any(needs_reaction(force) for _, force in model.forces)
-        self._apart, self._others = self._definite and not self.always_implicit and apart.ends.size > 0 and not looked_at, apart.other_implicit.size > 0
+        self._apart = self._definite and not self.always_implicit and apart.ends.size > 0 and not looked_at
+        self._others = apart.other_implicit.size > 0
+        self._ends = [(a, b) for a, b, _ in apart.ends.reshape(-1, END).tolist()] if self._apart else []
         # the way to solve
         self.break_even = float(MOST_ITERATIONS)
         out: dict[int, Any] = {}
-        self.method = self._choose(tables.slots[BODIES], apart, out)
+        self.method = self._choose(tables.slots[BODIES], out)
         self.unilateral = bool(constraints.unilateral.any())
         self._multiply = 0
         if k:
@@ -147,7 +151,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         }  # fmt: skip
         if self.method == "dense":
             out[FRONTS], out[FRONT_STATE] = stride_of(nv) * nv, nv + stride_of(nv)
-            out[PLAN_LISTS] = ways_and_moves(tables.slots[BODIES], [(a, b) for a, b, _ in apart.ends.reshape(-1, END).tolist()])
+            out[PLAN_LISTS] = ways_and_moves(tables.slots[BODIES], self._ends)
             out[FRONT_SCRATCH] = scratch_size(n, nv, out[PLAN_LISTS])
         return out
 
@@ -167,7 +171,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         slots[FRONTS], slots[FRONT_SCRATCH], slots[FRONT_STATE] = plan.factor_size, plan.scratch_size, plan.state_size
         slots[BORDER_VALUES] = 6 * len(nodes) + len(columns)
 
-    def _choose(self, bodies: np.ndarray, apart: PairTables, slots: dict[int, Any]) -> str:
+    def _choose(self, bodies: np.ndarray, slots: dict[int, Any]) -> str:
         """The way to solve, by the structure and by what iterating, eliminating and writing A out cost; its plan goes into the slots."""
         if self.linear in ("auto", "pcg", "direct") and not len(self.pairs):
             return "tree"
@@ -175,7 +179,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
             if self.linear == "pcg":
                 return "iterate"
             self._plan(bodies, 0, slots)
-            return "dense" if self.linear == "auto" and self._written_ns(bodies, apart) < direct_ns(self.plan, len(bodies)) else "contract"
+            return "dense" if self.linear == "auto" and self._written_ns(bodies) < direct_ns(self.plan, len(bodies)) else "contract"
         if self.linear == "pcg" and self.constraints.compliance.any():  # the fused iteration knows rigid rows only
             return "iterate"
         if self.linear in ("auto", "direct"):
@@ -185,14 +189,13 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         n, rows = self.model.n_bodies, self.constraints.rows
         direct, iteration = direct_ns(self.plan, n), iteration_ns(n, len(self.pairs), rows)
         self.break_even = (direct - RESPONSE_NS * rows * n) / iteration
-        if self._written_ns(bodies, apart) < min(direct, FEWEST * iteration):
+        if self._written_ns(bodies) < min(direct, FEWEST * iteration):
             return "dense"
         return "direct" if self.break_even < FEWEST or self.constraints.compliance.any() else "auto"
 
-    def _written_ns(self, bodies: np.ndarray, apart: PairTables) -> float:
+    def _written_ns(self, bodies: np.ndarray) -> float:
         """What it costs to write the matrix out."""
-        ends = [(a, b) for a, b, _ in apart.ends.reshape(-1, END).tolist()] if self._apart else []
-        return written_ns(bodies, ends, [] if self._apart else self.pairs.tolist(), self.constraints.rows)
+        return written_ns(bodies, self._ends, [] if self._apart else self.pairs.tolist(), self.constraints.rows)
 
     def _constraint_layout(self) -> np.ndarray:
         """The rows' integers as `unibody.algebra.tree.pcg` reads them."""
