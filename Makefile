@@ -1,6 +1,7 @@
 # make demo    a robot with a soft finger and a rope, and its arm in MuJoCo: a page that plays and a picture
 # make test    the whole test suite, with other engines as witnesses
-# make docs    the documentation as a site, in build/site
+# make docs    the documentation as a site, in build/site, with its gallery
+# make first-time  the wheel in fresh environments, outside this folder, and what the pages tell to do
 # make fuzz    mutated files of all kinds, CASES of them
 # make lint    style, types, imports and the rules of compiled code
 # make bench   times and orders, peers side by side
@@ -9,7 +10,7 @@
 # make clean   back to a fresh checkout
 #
 # Needs Python 3.11 or newer, and nothing else: everything is installed into .venv, at the versions of constraints.txt.
-# Variables: PYTHON (interpreter), PYTEST (its arguments, instead of all tests in JOBS processes), WAYS (of `portability`, e.g. "--only shake-1"), BENCH (arguments of `unibody bench`), CASES (of `fuzz`).
+# Variables: PYTHON (interpreter), PYTEST (its arguments, instead of all tests in JOBS processes), WAYS (of `portability`, e.g. "--only shake-1"), BENCH (arguments of `unibody bench`), CASES (of `fuzz`), FIRST (of `first-time`, e.g. "--python 3.12").
 
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 PYTEST  ?=
@@ -17,12 +18,13 @@ JOBS    ?= 2
 BENCH   ?=
 WAYS    ?=
 CASES   ?= 100000
+FIRST   ?=
 
 VENV := .venv
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: demo test portability fuzz docs lint bench map clean
+.PHONY: demo test first-time portability fuzz docs lint bench map clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed-demo
@@ -34,6 +36,10 @@ test: $(VENV)/.installed-test,peers
 	$(BIN)/python -m pytest $(if $(PYTEST),$(PYTEST),-n $(JOBS) --dist worksteal --dossier build/dossier.json)
 	$(if $(PYTEST),,$(BIN)/python tools/make_dossier.py build/dossier.json --check)
 
+first-time: $(VENV)/.installed-test,peers
+	sh tools/install_browser.sh
+	$(BIN)/python tools/first_time.py $(FIRST)
+
 portability: $(VENV)/.installed-test,peers
 	sh tools/install_browser.sh
 	$(BIN)/python tools/portability.py $(WAYS) $(if $(PYTEST),$(PYTEST),-q -n $(JOBS) --dist worksteal)
@@ -41,7 +47,8 @@ portability: $(VENV)/.installed-test,peers
 fuzz: $(VENV)/.installed-test
 	UNIBODY_FUZZ=$(CASES) $(BIN)/python -m pytest tests/fuzz
 
-docs: $(VENV)/.installed-docs
+docs: $(VENV)/.installed-docs,plot,render
+	-$(BIN)/python tools/make_gallery.py
 	$(BIN)/mkdocs build --quiet
 	@echo "Open $(abspath build/site/index.html)"
 

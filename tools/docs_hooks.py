@@ -1,4 +1,5 @@
-"""What the documentation site does to its pages: formulas become MathML, which browsers draw by themselves; the reference is written."""
+"""What the documentation site does to its pages: formulas become MathML, which browsers draw by themselves; pages of the reference and the
+gallery are written."""
 
 from __future__ import annotations
 
@@ -12,14 +13,18 @@ FORMULA = re.compile(r'<(span|div) class="arithmatex">(\\\(|\\\[)(.*?)(\\\)|\\\]
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """The pages of the reference, beside those of docs/."""
+    """The pages of the reference and of the gallery, beside those of docs/, with what tools/make_gallery.py has made."""
     from mkdocs.structure.files import File
 
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     from api_pages import pages
+    from make_gallery import page
 
-    for path, text in pages().items():
+    made = Path(__file__).resolve().parents[1] / "build" / "gallery"
+    for path, text in {**pages(), "gallery.md": page(made)}.items():
         files.append(File.generated(config, path, content=text))
+    for shown in sorted(made.glob("*.png")) + sorted(made.glob("*.html")):
+        files.append(File.generated(config, f"gallery/{shown.name}", abs_src_path=str(shown)))
     return files
 
 
