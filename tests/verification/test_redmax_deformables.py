@@ -255,7 +255,8 @@ def test_states_go_from_solver_to_solver_with_their_vertices() -> None:
 
 
 def machine(efforts: np.ndarray | None = None) -> ub.Builder:
-    """A four-bar linkage with a limit and a drive, two joints coupled 1 : 2 on its rocker, and flesh from its coupler to the last of them."""
+    """A four-bar linkage with a limit and a drive, two joints coupled 1 : 2 on its rocker, and flesh from its coupler to the last of
+    them."""
     b = ub.Builder(gravity=(0, 0, -G))
     crank = b.body("crank", ub.Box((0.1, 0.02, 0.02)), mass=0.2, X_WB=ub.Pose((0, 0, 0.05)))
     rod = b.body("rod", ub.Box((0.3, 0.02, 0.02)), mass=0.3, X_WB=ub.Pose((0.15, 0, 0.1)))

@@ -116,7 +116,8 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         # forces between two points, apart from the others
         apart = PairTables(model, terms, tables.slots[FORCE_CLASSES], self.explicit)
         looked_at = any(needs_reaction(force) for _, force in model.forces)
-        self._apart, self._others = self._definite and not self.always_implicit and apart.ends.size > 0 and not looked_at, apart.other_implicit.size > 0
+        self._apart = self._definite and not self.always_implicit and apart.ends.size > 0 and not looked_at
+        self._others = apart.other_implicit.size > 0
         # the way to solve
         self.break_even = float(MOST_ITERATIONS)
         out: dict[int, Any] = {}
