@@ -3,8 +3,8 @@
     F(t) = F + t ΔF,    J(t) = det F(t) = J + t (C : ΔF) + t² (F : ΔC) + t³ det ΔF,    C, ΔC cofactors of F, ΔF
 
 Between the roots of J′, at most two, J rises or falls throughout, so the first t at which J has come down to a hundredth of what it was
-lies in the first of these stretches that ends below, and is found there by bisection: whatever comes after it, such as a second passage that
-would turn the tetrahedron upright again, is not reached. Quadratic tetrahedra are judged at their four points.
+lies in the first of these stretches that ends below, and is found there by bisection: whatever comes after it, such as a second passage
+that would turn the tetrahedron upright again, is not reached. Quadratic tetrahedra are judged at their four points.
 """
 
 from __future__ import annotations
