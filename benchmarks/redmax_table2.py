@@ -3,7 +3,8 @@
     python benchmarks/redmax_table2.py [--quick] [--plot FILE.png] [--large] [--scene NAME]      (rigid, flexible, umbrella, loaded)
 
 BRIDGE with rigid and with flexible towers and UMBRELLA, the authors' parameters, h = 0.01 s, rows held with their Baumgarte factor and
-without projection. Methods by turns, each from the same state; processor time, the minimum counts. Then whole simulations (5 s of bridge, 1 s of umbrella)
+without projection. Methods by turns, each from the same state; processor time, the minimum counts. Then whole simulations (5 s of bridge,
+1 s of umbrella)
 beside the paper's PCG column and the authors' C++ program as it ran on a machine like this one. `--large` goes on to 10 000 and
 100 000 degrees of freedom. The velocity error is the largest difference from the direct solution after one step from the same state, as a
 part of the largest velocity. Of the direct way there are two columns: the whole step, and its linear system alone (factor and solution).

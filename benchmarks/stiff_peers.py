@@ -9,8 +9,8 @@ step (the time of that is not counted). A step is stable if within two seconds n
 the whole chain could give. The error is that of the tip's position after one second, against Runge–Kutta 4 with a tiny step.
 
 `--sizes`: a step of 10 ms of chains of 6 to 800 links beside MuJoCo's `discrete` integrator (its best for stiff springs since
-version 4: implicit in springs and dampers of tendons, too), by turns, the thread's processor time, least of the turns; and the tip's error after 0.1 s
-of such steps, against 64 times smaller ones of RedMax's second order.
+version 4: implicit in springs and dampers of tendons, too), by turns, the thread's processor time, least of the turns; and the tip's error
+after 0.1 s of such steps, against 64 times smaller ones of RedMax's second order.
 """
 
 from __future__ import annotations
