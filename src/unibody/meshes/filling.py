@@ -40,10 +40,10 @@ def fill_tets(surface: Any, edge: Any = None, tolerance: Any = None) -> tuple[np
         raise ModelError(f"TetMesh.fill: wildmeshing, which fills surfaces, is not installed; {remedy}")
     x, faces = triangles_of(surface, "TetMesh.fill")
     diagonal = float(np.linalg.norm(np.ptp(x[np.unique(faces)], axis=0)))
-    asked = {"edge": _part(edge, EDGE, diagonal, "edge"), "tolerance": _part(tolerance, TOLERANCE, diagonal, "tolerance")}
+    length, apart = _part(edge, EDGE, diagonal, "edge"), _part(tolerance, TOLERANCE, diagonal, "tolerance")
     with TemporaryDirectory() as folder:
         source, target = Path(folder) / "surface.npz", Path(folder) / "solid.npz"
-        np.savez(source, vertices=np.asarray(x, float), faces=np.asarray(faces, np.int32), **asked)
+        np.savez(source, vertices=np.asarray(x, float), faces=np.asarray(faces, np.int32), edge=length, tolerance=apart)
         ended = subprocess.run([sys.executable, "-c", PROGRAM, str(source), str(target)], capture_output=True, check=False, cwd=folder)
         if ended.returncode or not target.exists():
             last = ended.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["no word"]
