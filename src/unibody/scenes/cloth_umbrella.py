@@ -43,7 +43,7 @@ BEGIN = 0.05
 
 
 @dataclass(frozen=True)
-class Frame:
+class UmbrellaFrame:
     """Where the skeleton is, from the way of the runner."""
 
     closing: float
@@ -74,7 +74,7 @@ def cloth_umbrella(*, rows: int = 10, moves: Literal["close", "close-open"] = "c
     require("cloth-umbrella", rows >= 4, f"rows={rows}; give 4 or more")
     require("cloth-umbrella", closing > 0.0, f"closing={closing:g}; give more than 0")
     back = moves == "close-open"
-    frame = Frame(closing, back)
+    frame = UmbrellaFrame(closing, back)
     b = ub.Builder()
     pole = b.body("pole", shape=ub.Cylinder(4e-3, TOP - 0.004), kind="static", X_WB=Pose(p=(0, 0, 0.5 * TOP)))
     start = frame.runner(0.0) - 0.5 * TOP
@@ -99,7 +99,7 @@ def cloth_umbrella(*, rows: int = 10, moves: Literal["close", "close-open"] = "c
     return Scene(b.build(), duration, dt=0.01, exact=frame, notes=notes, solver="barrier")
 
 
-def _slide(frame: Frame) -> Table:
+def _slide(frame: UmbrellaFrame) -> Table:
     """The way of the runner over time; it stays where it ends."""
     end = BEGIN + (2.0 if frame.back else 1.0) * frame.closing
     times = [*np.linspace(0.0, end + 1.0, 100 + round(100.0 / frame.closing)).tolist(), end + 100.0]
