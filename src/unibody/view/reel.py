@@ -73,10 +73,10 @@ class Reel:
         potential = np.array([o.gravity + o.springs for o in seen])
         kinetic = np.array([o.kinetic for o in seen])
         energies = np.array([kinetic, potential, kinetic + potential, [o.violation for o in seen]])
-        names, places = _angles(recording.model)
-        joints = np.array([[o.joint_q[q] for q in places] for o in seen]).reshape(len(seen), -1).T
+        names, dofs = _angles(recording.model)
+        angles = np.array([[o.joint_q[q] for q in dofs] for o in seen]).reshape(len(seen), -1).T
         contact = np.array([_contact(o) for o in seen])
-        return Reel(look, recording.t[rows], poses, x, tension, force, energies, joints, names, contact)
+        return Reel(look, recording.t[rows], poses, x, tension, force, energies, angles, names, contact)
 
     @staticmethod
     def still(model: Model) -> Reel:
