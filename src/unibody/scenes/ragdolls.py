@@ -75,7 +75,8 @@ def add_ragdoll(b: Any, name: str, X: Pose, scale: float = 1.0, cells: int = 1) 
 
     for body, (size, place) in BODIES.items():
         sides = scale * np.array(size)
-        b.body(f"{name}{body}", shape=Box(tuple(sides.tolist())) if cells == 1 else cut_box(sides, cells), X_WB=X @ Pose(p=scale * np.array(place)))
+        shape = Box(tuple(sides.tolist())) if cells == 1 else cut_box(sides, cells)
+        b.body(f"{name}{body}", shape=shape, X_WB=X @ Pose(p=scale * np.array(place)))
     turns = ub.Composite(*(ub.Revolute(axis=axis) for axis in (BEND, SIDE, TWIST)))
     for joint, parent, child, place, ranges in JOINTS:
         ends = {key: Pose(p=scale * np.subtract(place, BODIES[body][1])) for key, body in (("X_PF", parent), ("X_BM", child))}
