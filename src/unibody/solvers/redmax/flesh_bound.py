@@ -4,6 +4,8 @@ Forces on vertices that something holds (a body, a prescribed motion) follow fro
 do. With f⁺ all that matter, weight and elements do to a vertex at the end of the step,
 
     R = m a − f⁺,   f⁺ = f − (D + h K) v − h (D + h K) a + forces of elements
+
+or, of the fully implicit rules, those of the end of the step itself, f⁺ = f − D v + forces of elements at its (x, v, a).
 """
 
 from __future__ import annotations
@@ -144,6 +146,7 @@ class CarriesVerticesImplicitly(CarriesVertices):
         if lost and self.system.callback_errors.error is None:
             self.system.look_at_rest(*lost[-1], control)
             if (d := self._inside_out(self.system.place(*lost[-1][1:])[0])) is not None:
-                why = f"Newton's iteration turned a cell of {d.kind} '{d.name}' inside out; try a smaller dt, material=CoRotated(…) or solver='barrier'"
+                why = f"Newton's iteration turned a cell of {d.kind} '{d.name}' inside out"
+                why = f"{why}; try a smaller dt, material=CoRotated(…) or solver='barrier'"
                 return self.failed_step(state.t, "not converged", d.name, why, **self.step_facts())  # type: ignore[attr-defined]
         return super().not_converged(state, memory, control, lost)  # type: ignore[misc]

@@ -99,8 +99,8 @@ def vertex_reactions(system: FleshSystem, begun: float, h: float) -> np.ndarray:
 
 
 def stage_reactions(system: FleshSystem) -> np.ndarray:
-    """(N, 3) the same at the end of a step of a fully implicit rule, whose correction was asked for last: VERTEX_F is what is missing of the
-    balance, but for inertia and weight of masses that bodies have."""
+    """(N, 3) the same at the end of a step of a fully implicit rule, whose correction was asked for last: VERTEX_F is what is missing of
+    the balance, but for inertia and weight of masses that bodies have."""
     v = system.vertices
     a, missing = (system.view(slot).reshape(-1, 3) for slot in (VERTEX_A, VERTEX_F))
     out = (v.mass - v.own_mass)[:, None] * (a - system.model.gravity) - missing

@@ -260,7 +260,7 @@ def multiply_stencils(
 
 @kernel
 def load_vertices(layout: Ints, ints: Ints, constants: Floats, wrenches: Floats, extra: Floats, work_out: Floats) -> None:
-    """VERTEX_F: weight of masses that no body has, −∂W/∂x, and the forces of elements (`wrenches` and `extra`, 6 a body) on their points."""
+    """VERTEX_F: weight of masses that no body has, −∂W/∂x, forces of elements (`wrenches` and `extra`, 6 a body) on their points."""
     g = load3(part(constants, layout, GRAVITY), 0)
     mass = part(constants, layout, VERTEX_MASS)
     stress = part(work_out, layout, STRESS)

@@ -54,8 +54,8 @@ from unibody.forces.base import PAIR
 from unibody.model.implicit_tables import ImplicitTables, is_implicit, moving_bodies
 from unibody.model.model import JointInfo, Model
 from unibody.solvers.base import needs_reaction
-from unibody.solvers.redmax.displacement import difference_own
 from unibody.solvers.redmax.costs import FEWEST, RESPONSE_NS, direct_ns, iteration_ns, written_ns
+from unibody.solvers.redmax.displacement import difference_own
 from unibody.solvers.redmax.point_pairs import END, PairTables, add_pair_blocks, fill_apart, load_apart
 from unibody.solvers.redmax.unilateral import multiplier_callback
 
