@@ -127,6 +127,7 @@ def solve_matrix(
         fill_matrix(layout, ints, constants, implicit, work_out)
         if stages[PAIR_STAGE] != 0:
             PairBlocks(stages[PAIR_STAGE], layout, ints, implicit, work_out)
+        # b of a step; that of a correction is given, but for what implicit terms leave on bodies
         if correct == 0:
             fill_right(layout, ints, constants, implicit, work_out, side_f, side)
             if part(work_out, layout, TARGET).size > 0:
