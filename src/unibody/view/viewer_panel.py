@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from unibody.view.style import PULL, PUSH, SLACK
+from unibody.view.viewer_joints import ViewerJoints
 from unibody.view.viewer_player import Live, Player
 from unibody.view.viewer_scene import ViewerStage
 
@@ -43,8 +44,10 @@ class ViewerPanel:
         self._status = gui.add_markdown(self._status_text())
         self._add_film()
         self.strength: Any = None
+        self._joints: ViewerJoints | None = None
         if isinstance(player, Live):
             self._add_method(player)
+            self._joints = ViewerJoints(gui, player, stage.span, post)
         self._add_show()
         self._message = gui.add_markdown("", visible=False)
         self._picked = gui.add_markdown("Click a body for its name" + ("; drag it to pull it." if player.live else "."))
@@ -174,9 +177,10 @@ class ViewerPanel:
             self._scrub.max = player.history.end
         if not self._scrubbed:
             self._scrub.value = float(np.clip(player.time, self._scrub.min, self._scrub.max))
+        if self._joints is not None:
+            self._joints.refresh()
         if self._legend is not None:
             self._set("_legend", legend(*FORCES, f"{self._stage.largest_tension:.4g} N"))
-
         if self._strain is not None:
             self._set("_strain", legend(*STRAINS, f"{100.0 * self._stage.softs.largest:.3g} %"))
 
