@@ -1,4 +1,4 @@
-"""What a camera frames: all that moves, and what stands still, of vast things (a floor, a terrain) only the part that is near."""
+"""What a camera frames: all that moves, and what stands still unless it is vast (a floor, a terrain), whose near part is in view anyway."""
 
 from __future__ import annotations
 
@@ -6,28 +6,33 @@ import numpy as np
 
 VAST = 8.0
 """Something at rest is vast if it is so many times as large as all that moves, which it would leave an eighth of the picture."""
-AROUND = 0.5
-"""How far vast things are framed beyond what moves, in parts of its size."""
 FAR_BELOW = 1.0
 """A ground farther below things than this, in parts of their size, is not framed."""
 
 
-def near(boxes: np.ndarray, moving: np.ndarray) -> np.ndarray:
-    """(k, 3) points to frame of things at rest, by the corners (n, 8, 3) of the boxes around them, beside points (m, 3) of what moves.
+def vast(boxes: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """(n,) whether things at rest, by the corners (n, 8, 3) of the boxes around them, are vast beside things between two corners.
 
     >>> floor = np.array([[(x, y, z) for x in (-50.0, 50.0) for y in (-50.0, 50.0) for z in (-1.0, 0.0)]])
-    >>> near(floor, np.array([[0.0, 0.0, 0.0], [0.4, 0.2, 0.2]])).max(axis=0).round(9).tolist()
-    [0.6, 0.4, 0.0]
+    >>> vast(floor, np.zeros(3), np.ones(3)).tolist(), vast(floor, np.zeros(3), 20.0 * np.ones(3)).tolist()
+    ([True], [False])
     """
+    return np.ptp(boxes, axis=1).max(axis=1) > VAST * max(float((high - low).max()), 1e-9)
+
+
+def near(boxes: np.ndarray, moving: np.ndarray) -> np.ndarray:
+    """(k, 3) points to frame of things at rest (n, 8, 3) beside points (m, 3) of what moves: all but vast ones."""
     if not len(boxes) or not len(moving):
         return boxes.reshape(-1, 3)
-    low, high = moving.min(axis=0), moving.max(axis=0)
-    size = float((high - low).max())
-    vast = np.ptp(boxes, axis=1).max(axis=1) > VAST * max(size, 1e-9)
-    low, high = low - AROUND * size, high + AROUND * size
-    reached = (boxes.min(axis=1) <= high).all(axis=1) & (boxes.max(axis=1) >= low).all(axis=1)
-    clipped = np.clip(boxes[vast & reached], low, high)
-    return np.concatenate([boxes[~vast].reshape(-1, 3), clipped.reshape(-1, 3)])
+    return boxes[~vast(boxes, moving.min(axis=0), moving.max(axis=0))].reshape(-1, 3)
+
+
+def under(height: float, boxes: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+    """A height for a ground under things between two corners, lower where vast things at rest (n, 8, 3) are their ground."""
+    if not len(boxes):
+        return height
+    deepest = boxes[vast(boxes, low, high), :, 2].min(initial=np.inf)
+    return min(height, float(deepest))
 
 
 def on_floor(low: np.ndarray, high: np.ndarray, floor: float) -> np.ndarray:

@@ -22,7 +22,7 @@ from unibody.model.model import start_poses
 from unibody.model.tables import Names
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from unibody.spatial.pose import quaternions_from_rotations
-from unibody.view.framing import near
+from unibody.view.framing import near, under
 from unibody.view.soft import softs, start_vertices, with_points
 from unibody.view.style import STATIC, body_colours, rgb
 
@@ -200,13 +200,22 @@ class Look:
             return first.min(axis=0) - 0.5, first.max(axis=0) + 0.5
         return points.min(axis=0), points.max(axis=0)
 
+    def ground_under(self, low: np.ndarray, high: np.ndarray) -> float:
+        """Where a floor looks right under things between two corners (`ground_height`) and under what they stand on."""
+        R, p = self.start
+        corners = [s.corners(R, p)[self._rests(s)] for s in self.solids if s.kind != "plane"]
+        return under(ground_height(low, high), np.concatenate([np.zeros((0, 8, 3)), *corners]), low, high)
+
+    def _rests(self, solids: Solids) -> np.ndarray:
+        return np.array([self.model.bodies[i].kind == "static" for i in solids.body])
+
     def outline(self, R: np.ndarray, p: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
-        """(n, 3) points around everything but planes, and of vast things at rest around their near part; R (…, bodies, 3, 3) and
-        p (…, bodies, 3) at one or more times, and x (…, n, 3) the vertices of deformables at any."""
+        """(n, 3) points around everything but planes and vast things at rest; R (…, bodies, 3, 3) and p (…, bodies, 3) at one or more
+        times, and x (…, n, 3) the vertices of deformables at any."""
         R, p = R.reshape(-1, *R.shape[-3:]), p.reshape(-1, *p.shape[-2:])
         moving, still = [np.zeros((0, 3))], [np.zeros((0, 8, 3))]
         for solids in (s for s in self.solids if s.kind != "plane"):
-            rests = np.array([self.model.bodies[i].kind == "static" for i in solids.body])
+            rests = self._rests(solids)
             corners = np.array([solids.corners(R_t, p_t) for R_t, p_t in zip(R, p, strict=True)])
             moving.append(corners[:, ~rests].reshape(-1, 3))
             still.append(corners[0, rests])

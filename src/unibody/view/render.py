@@ -1,7 +1,7 @@
 """Pictures of a model in motion, drawn by this program itself: no graphics card, no screen and no graphics library are asked for.
 
-The camera is fitted to everything that moves at all times shown: a three-quarter view, or from the side if all moves in one plane. Of a
-floor much larger than what moves only the near part counts. A picture of one state that is small beside the whole motion frames that
+The camera is fitted to everything that moves at all times shown: a three-quarter view, or from the side if all moves in one plane. A floor
+much larger than what moves does not count. A picture of one state that is small beside the whole motion frames that
 state alone. Bodies cast shadows on the ground, not on each other.
 """
 
@@ -66,7 +66,7 @@ class Renderer:
         rows, R, p, x = self._framed(recording, rows, only)
         low, high = self.look.bounds(R, p, x)
         span = max(float((high - low).max()), 1e-6)
-        self.floor = self._ground_of_model() if self.look.has_ground else min(ground_height(low, high), float(low[2]))
+        self.floor = self._ground_of_model() if self.look.has_ground else min(self.look.ground_under(low, high), float(low[2]))
         points = np.concatenate([self.look.outline(R, p, x), on_floor(low, high, self.floor)])
         points = points if len(points) else np.array([low, high])
         self.view = self._camera(recording, camera, points, low, high, (width, height))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints import PointPlane
-from unibody.view.look import CableStrand, Look, ground_height, quaternions
+from unibody.view.look import CableStrand, Look, quaternions
 from unibody.view.motion import COILS, coil
 from unibody.view.snapshot import Snapshot
 from unibody.view.style import rgb, tension_colours
@@ -53,7 +53,7 @@ class ViewerStage:
             return None
         cell = nice(self.span / 8.0)
         middle = 0.5 * (self.low + self.high)
-        at = (float(middle[0]), float(middle[1]), ground_height(self.low, self.high))
+        at = (float(middle[0]), float(middle[1]), self.look.ground_under(self.low, self.high))
         return self._scene.add_grid(
             "/ground", width=400 * cell, height=400 * cell, cell_size=cell, section_size=5 * cell, cell_color=(216, 221, 227),
             section_color=(190, 198, 207), cell_thickness=0.8, section_thickness=1.0, fade_distance=8.0 * self.span, fade_strength=1.5,
