@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from unibody.view.style import PULL, PUSH, SLACK
+from unibody.view.viewer_camera import ViewerCameras
 from unibody.view.viewer_joints import ViewerJoints
 from unibody.view.viewer_player import Live, Player
 from unibody.view.viewer_scene import ViewerStage
@@ -35,7 +36,7 @@ def legend(push: str, slack: str, pull: str, largest: str) -> str:
 class ViewerPanel:
     """Film, method, what is shown, and what there is to say. `gui` is viser's."""
 
-    def __init__(self, gui: Any, player: Player, stage: ViewerStage, post: Post):
+    def __init__(self, gui: Any, player: Player, stage: ViewerStage, post: Post, clients: Callable[[], Iterable[Any]]):
         self._gui, self._player, self._stage, self._post = gui, player, stage, post
         self._scrubbed = False
         self._text: dict[str, str] = {}
@@ -43,6 +44,7 @@ class ViewerPanel:
         gui.main_panel.set_width(330)
         self._status = gui.add_markdown(self._status_text())
         self._add_film()
+        self.cameras = ViewerCameras(gui, stage.look, lambda: stage.shown, clients, self._on)
         self.strength: Any = None
         self._joints: ViewerJoints | None = None
         if isinstance(player, Live):

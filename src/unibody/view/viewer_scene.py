@@ -15,6 +15,7 @@ from unibody.view.look import CableStrand, Look, quaternions
 from unibody.view.motion import COILS, coil
 from unibody.view.snapshot import Snapshot
 from unibody.view.style import rgb, tension_colours
+from unibody.view.viewer_camera import PRESETS, stand
 from unibody.view.viewer_pull import MousePull
 from unibody.view.viewer_softs import ViewerSofts, bytes3
 
@@ -245,7 +246,4 @@ def nice(x: float) -> float:
 
 def view_from(low: np.ndarray, high: np.ndarray, plane: tuple[np.ndarray, np.ndarray, np.ndarray] | None, fov: float) -> tuple[Any, Any]:
     """Where the camera stands and what it looks at: everything in view, from the side of a planar motion, else over a corner."""
-    middle, radius = 0.5 * (low + high), max(0.5 * float(np.linalg.norm(high - low)), 1e-3)
-    away = np.array([0.75, -1.0, 0.5]) if plane is None else plane[2] + 0.1 * plane[1] + 0.12 * plane[0]
-    distance = 1.25 * radius / np.sin(0.5 * fov)
-    return middle + distance * away / np.linalg.norm(away), middle
+    return stand(low, high, PRESETS["Corner"] if plane is None else plane[2] + 0.1 * plane[1] + 0.12 * plane[0], fov)
