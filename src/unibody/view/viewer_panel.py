@@ -12,6 +12,7 @@ from unibody.view.viewer_camera import ViewerCameras
 from unibody.view.viewer_joints import ViewerJoints
 from unibody.view.viewer_player import Live, Player
 from unibody.view.viewer_scene import ViewerStage
+from unibody.view.viewer_tree import ViewerTree
 
 Post = Callable[[Callable[[], None]], None]
 """Takes a command that the player's own thread will run."""
@@ -51,6 +52,7 @@ class ViewerPanel:
             self._add_method(player)
             self._joints = ViewerJoints(gui, player, stage.span, post)
         self._add_show()
+        self._tree = ViewerTree(gui, player.model, stage.hide, self._on)
         self._message = gui.add_markdown("", visible=False)
         self._picked = gui.add_markdown("Click a body for its name" + ("; drag it to pull it." if player.live else "."))
 

@@ -6,6 +6,7 @@ Strands are line segments coloured by how they pull; forces are arrows from wher
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from unibody.view.viewer_pull import MousePull
 from unibody.view.viewer_softs import ViewerSofts, bytes3
 
 MOST_LABELS = 200
+HIDDEN = 1e-7
+"""How large a hidden body is drawn, in parts of itself."""
 REACTION, CONTACT, HAND = "#7b4fa3", "#d97706", "#e11d48"
 """Colours of arrows of joint reactions, of contact forces, and of the pulling hand."""
 
@@ -115,6 +118,14 @@ class ViewerStage:
         self._show_contacts(now)
         self._show_labels(now)
         self._show_hand(now, pull)
+
+    def hide(self, bodies: Collection[int], softs: Collection[str]) -> None:
+        """Show everything but these; a hidden instance is so small that no click meets it."""
+        for handle, group in zip(self.solids, self.look.solids, strict=True):
+            seen = ~np.isin(group.body, list(bodies))
+            handle.batched_scales = np.where(seen[:, None], 1.0, HIDDEN) * group.scale
+        self.softs.hidden = frozenset(softs)
+        self.softs.show(self.shown.x)
 
     def _show_strands(self, now: Snapshot) -> None:
         self.largest_tension = max(self.largest_tension, float(np.nanmax(np.abs(now.tension), initial=0.0)))
