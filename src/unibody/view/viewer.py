@@ -184,6 +184,8 @@ class Viewer:
         with self._server.atomic():
             self._stage.show(snapshot, pull)
             self._panel.cameras.keep(snapshot)
+        if self._panel.recorder is not None:
+            self._panel.recorder.seen(self.player.row)
         self._sent = self.player.row
         self.updates += 1
 

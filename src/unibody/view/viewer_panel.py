@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from unibody.view.style import PULL, PUSH, SLACK
 from unibody.view.viewer_camera import ViewerCameras
 from unibody.view.viewer_joints import ViewerJoints
 from unibody.view.viewer_player import Live, Player
+from unibody.view.viewer_record import ViewerRecorder, add_button
 from unibody.view.viewer_scene import ViewerStage
 from unibody.view.viewer_tree import ViewerTree
 
@@ -47,8 +49,11 @@ class ViewerPanel:
         self._add_film()
         self.cameras = ViewerCameras(gui, stage.look, lambda: stage.shown, clients, self._on)
         self.strength: Any = None
+        self.recorder: ViewerRecorder | None = None
         self._joints: ViewerJoints | None = None
         if isinstance(player, Live):
+            self.recorder = ViewerRecorder(player, Path.cwd())
+            add_button(gui, self.recorder, self._say, post)
             self._add_method(player)
             self._joints = ViewerJoints(gui, player, stage.span, post)
         self._add_show()
@@ -82,6 +87,9 @@ class ViewerPanel:
                 self._post(lambda: command(value))
 
         register(chosen)
+
+    def _say(self, text: str) -> None:
+        self._player.message = text
 
     def _play(self) -> None:
         self._scrubbed = False

@@ -194,7 +194,7 @@ class Live(Player):
             with bound.turn:
                 return bound.observe(state, memory, control)
 
-        row = HistoryRow(state.t, observed, (bound, state, memory))
+        row = HistoryRow(state.t, observed, (bound, state, memory), control=control)
         self._seen = (row, row.derived())
         self.history.append(row)
         self.place = len(self.history) - 1
