@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.view.spatial import nice
 from unibody.view.viewer_player import Live
 from unibody.view.viewer_pose import JointSlide, slid, slides
 
@@ -49,7 +50,7 @@ class ViewerJoints:
         with self._folder:
             for s in chosen:
                 value = float(np.clip(self._now(s), s.low, s.high))
-                handle = self._gui.add_slider(s.label, s.low, s.high, 1e-3 * (s.high - s.low), value)
+                handle = self._gui.add_slider(s.label, s.low, s.high, nice(1e-3 * (s.high - s.low)), value)
                 self._handles[s] = handle
                 handle.on_update(self._listener(s))
 

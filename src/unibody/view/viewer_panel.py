@@ -46,6 +46,7 @@ class ViewerPanel:
         gui.main_panel.dock_right()
         gui.main_panel.set_width(330)
         self._status = gui.add_markdown(self._status_text())
+        self._message = gui.add_markdown("", visible=False)
         self._add_film()
         self.cameras = ViewerCameras(gui, stage.look, lambda: stage.shown, clients, self._on)
         self.strength: Any = None
@@ -58,7 +59,6 @@ class ViewerPanel:
             self._joints = ViewerJoints(gui, player, stage.span, post)
         self._add_show()
         self._tree = ViewerTree(gui, player.model, stage.hide, self._on)
-        self._message = gui.add_markdown("", visible=False)
         self._picked = gui.add_markdown("Click a body for its name" + ("; drag it to pull it." if player.live else "."))
 
     def _add_film(self) -> None:

@@ -21,6 +21,8 @@ from unibody.model.contents import JointInfo
 from unibody.simulation.consistent import has_rows
 from unibody.spatial.pose import quaternion_from_rotation, rotation_from_vector, vector_from_rotation
 
+HALF_TURN = 3.14
+"""Reach of angles without limits [rad]; π in as many digits as a page has room for."""
 MOST = 3
 """Joints that a message names."""
 
@@ -47,7 +49,7 @@ def slides(model: Model, span: float) -> list[JointSlide]:
         limits = _limits(model, joint)
         names = ("x", "y", "z", "φx", "φy", "φz")[-joint.nv :] if _turns(joint) else [str(k) for k in range(len(start))]
         for k, unit in enumerate(_units(joint)):
-            reach = np.pi if unit == "rad" else span
+            reach = HALF_TURN if unit == "rad" else span
             low, high = limits.get(k, (-np.inf, np.inf))
             around = 0.0 if unit == "rad" else float(start[k])
             low, high = (end if np.isfinite(end) else wide for end, wide in ((low, around - reach), (high, around + reach)))

@@ -66,8 +66,9 @@ class ViewerRecorder:
         except OSError as error:
             raise ModelError(f"'{path}' cannot be written ({error}); make room or start the viewer in another folder") from None
         self._rows = None
-        since = f"; {self._left_out} shown before it was wound back, put by hand or given to another solver are not in it" if self._left_out else ""
-        return f"{len(rows)} states from {rows[0].time:.3f} to {rows[-1].time:.3f} s are in {path}{since}"
+        said = f"{len(rows)} states from {rows[0].time:.3f} to {rows[-1].time:.3f} s are in {path}"
+        without = f"; {self._left_out} shown before it was wound back, put by hand or given to another solver are not in it"
+        return said + (without if self._left_out else "")
 
 
 def _free(folder: Path) -> Path:
