@@ -153,7 +153,7 @@ def test_reactions_carry_what_hangs_on_them(rule: str) -> None:
 
 @rules
 def test_solids_cloth_and_rods_on_bodies_of_all_kinds_agree_with_barrier(rule: str) -> None:
-    """A rod on a welded plate stands in the same equations there (implicit Euler); of the others, and by BDF2, which starts otherwise there,
+    """A rod on a welded plate has the same equations there (implicit Euler); of the others, and by BDF2, which starts otherwise there,
     differences fall with the step, and so does that of what the driven body bears."""
     model, apart, borne = mixed(), [], []
     for dt in (2e-3, 1e-3):
