@@ -143,13 +143,15 @@ def values() -> Schema:
         "part": either(*(ref(f"part.{n}") for n in of(Joint)), foreign({}, [])),
         "value": either(
             NULL, TRUTH, NUMBER, TEXT, items, *(ref(n) for n in ("text", "pose", "point", "array", "function", "table", "part")),
-            ref("Table"), ref("Moved"), ref("MovedPlaces"), ref("ContactMaterial"),
+            ref("Table"), ref("Moved"), ref("MovedPlaces"), ref("ContactMaterial"), ref("Pulley"), ref("TendonWrap"),
             thing({"list": items}, ["list"], description="A Python list; bare lists are tuples."),
             thing({"dict": several(several(VALUE, 2))}, ["dict"]),
         ),
         "Table": element(CLASSES["Table"], {}, ("type",)),
         "Moved": element(CLASSES["Moved"], {}, ("type",)),
         "MovedPlaces": element(CLASSES["MovedPlaces"], {}, ("type",)),
+        "Pulley": element(CLASSES["Pulley"], {}, ("type",)),
+        "TendonWrap": element(CLASSES["TendonWrap"], {}, ("type",)),
         "ContactMaterial": {**element(CLASSES["ContactMaterial"], {}, ("type",)), "required": []},
     }  # fmt: skip
 

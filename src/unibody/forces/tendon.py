@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number, point_of
+from unibody.element import DAMPER_POWER, SPRING_ENERGY, Kinematics, Packing, Point, number, point_of, several
 from unibody.errors import ModelError
 from unibody.forces.base import Blocks, Force, Loads
 from unibody.forces.cable_spans import GRADIENT, HESSIAN, LENGTH, SCRATCH, SPAN, fill_span
@@ -330,6 +330,8 @@ class Tendon(Force):
     implicit_kernel = add_implicit_tendons
 
     def __post_init__(self) -> None:
+        if not several(self.branches) or not all(several(branch) for branch in self.branches):
+            raise ModelError(f"Tendon: branches {self.branches!r} are no lists of points; give [[point, …, point], …]")
         branches = tuple(tuple(branch) for branch in self.branches)
         for branch in branches:
             wraps = [isinstance(node, TendonWrap) for node in branch]
@@ -343,12 +345,17 @@ class Tendon(Force):
         object.__setattr__(self, "branches", branches)
         object.__setattr__(self, "stiffness", number(self.stiffness, "Tendon stiffness", minimum=0.0))
         object.__setattr__(self, "damping", number(self.damping, "Tendon damping", minimum=0.0))
+        if self.divisors is not None and not several(self.divisors):
+            raise ModelError(f"Tendon: divisors {self.divisors!r} are no list of numbers; give one for each branch, or None")
         divisors = (1.0,) * len(branches) if self.divisors is None else tuple(self.divisors)
         if len(divisors) != len(branches):
             raise ModelError(f"Tendon: {len(divisors)} divisors for {len(branches)} branches; give one for each")
         object.__setattr__(self, "divisors", tuple(number(d, "Tendon divisors", positive=True) for d in divisors))
         if self.rest is not None:
-            low, high = (self.rest, self.rest) if np.ndim(self.rest) == 0 else self.rest
+            bounds = tuple(self.rest) if several(self.rest) else (self.rest, self.rest)
+            if len(bounds) != 2:
+                raise ModelError(f"Tendon: rest {self.rest!r} has {len(bounds)} numbers; give (low, high), or one length")
+            low, high = bounds
             low, high = number(low, "Tendon rest"), number(high, "Tendon rest")
             if low > high:
                 raise ModelError(f"Tendon rest ({low:g}, {high:g}): the first is above the second; exchange them")

@@ -54,6 +54,7 @@ def _classes(*packages: tuple[ModuleType, type]) -> dict[str, type]:
 CLASSES = {
     **_classes((joints, Joint), (forces, Force), (constraints, Constraint), (shapes, Shape), (energies, Energy), (meshes, object)),
     "ContactMaterial": ContactMaterial, "Moved": Moved, "MovedPlaces": MovedPlaces, "Table": Table,
+    "Pulley": forces.Pulley, "TendonWrap": forces.TendonWrap,
 }  # fmt: skip
 """The classes that a file names by their bare names."""
 

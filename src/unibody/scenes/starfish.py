@@ -10,6 +10,7 @@ The paper gives no sizes: arms of 12 cm, flesh of 1000 kg/m³ and 20 kPa.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,7 +75,7 @@ def starfish(*, young: float = 2e4, cells: int = 10, damping: float = 5e-3, fine
     b = animal(young, cells, damping, fine)
     # hybrid dynamics: roots of four arms, the disc and the tip of the fifth
     for k in range(ARMS - 1):
-        b.add(ub.PrescribedJoint(f"arm{k}.0.hinge", lambda t, k=k: wave(k, t)), name=f"drive{k}")
+        b.add(ub.PrescribedJoint(f"arm{k}.0.hinge", partial(wave, k)), name=f"drive{k}")
     b.add(ub.PrescribedPoint(b.bodies["disc"].at(0, 0, 0), (0.0, 0.0, 0.0)), name="centre")
     b.add(ub.PrescribedPoint(b.bodies["disc"].at(CORE, 0, 0), (CORE, 0.0, 0.0), axes=(1, 2)), name="heading")
     b.add(ub.PrescribedPoint(b.bodies[f"arm{ARMS - 1}.{BONES - 1}"].at(0.5 * BONE, 0, 0), path, axes=(2,)), name="tip")

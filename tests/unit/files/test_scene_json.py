@@ -22,7 +22,7 @@ from unibody.model.text import CLASSES
 from unibody.spatial.table import Table
 
 ROOT = Path(__file__).resolve().parents[3]
-WITH_LAMBDAS = {"cable-toy": "'winch'", "hand": "'elbow.drive'", "hagfish": "'joint1.muscle0'"}
+WITH_LAMBDAS = {"cable-toy": "'winch'", "hand": "'elbow.drive'", "hagfish": "'joint1.muscle0'", "starfish": "'drive0'"}
 
 
 def tool(name: str):
@@ -94,6 +94,15 @@ ELEMENTS = {name for name, cls in CLASSES.items() if any(issubclass(cls, base) f
 def test_every_element_survives_its_file(name, tmp_path, valid):
     model = CAPABILITIES.model_with(kind_of(name), EXAMPLES[name])
     round_trip(model, tmp_path)
+    assert valid((tmp_path / "first.json").read_text("utf-8"))
+
+
+def test_cables_over_pulleys_survive(tmp_path, valid):
+    b = ub.Builder()
+    load = b.body("load", ub.Sphere(0.1), mass=1.0, X_WB=ub.Pose((1.0, 0.0, 0.0)))
+    wheel = ub.Pulley(b.world.at(0.5, 0.0, 1.0), 0.1, axis=(0, 1, 0), side=1, friction=0.2, turns=1)
+    b.add(ub.Cable([b.world.at(0, 0, 0), wheel, load.at(0, 0, 0)], stiffness=1e4, damping=10.0))
+    round_trip(b.build(), tmp_path)
     assert valid((tmp_path / "first.json").read_text("utf-8"))
 
 
