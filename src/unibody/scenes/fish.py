@@ -66,8 +66,8 @@ def _rise(t: float) -> tuple[float, float, float]:
 
 @scene("fish", summary="A spine in flesh bends in a travelling wave; in free space, momentum stays what it was")
 def fish(
-    *, bones: int = 10, length: float = LENGTH, young: float = 2e4, cells: int = 12, amplitude: float = 0.55, frequency: float = 1.5,
-    waves: float = 0.8, speed: float = 0.2, skin: Literal["whole", "cut"] = "whole",
+    *, bones: int = 10, length: float = LENGTH, young: float = 2e4, damping: float = 0.0, cells: int = 12,
+    amplitude: float = 0.55, frequency: float = 1.5, waves: float = 0.8, speed: float = 0.2, skin: Literal["whole", "cut"] = "whole",
 ) -> Scene:  # fmt: skip
     """A fish of `length` [m] with a spine of so many `bones` in flesh of `young` [Pa], in a cage with so many `cells` along it. Joints bend
     by up to `amplitude` [rad] at the tail, at `frequency` [1/s], with so many `waves` on the spine. It glides at `speed` [m/s]. A `skin`
@@ -76,7 +76,9 @@ def fish(
 
     require("fish", 2 <= bones <= 100 and 8 <= cells <= 60, f"bones={bones}, cells={cells}; give 2 … 100 and 8 … 60")
     require("fish", length > 0.0 and young > 0.0, f"length={length:g}, young={young:g}; give more than 0")
-    require("fish", 0.0 <= amplitude <= 1.0 and frequency > 0.0, f"amplitude={amplitude:g}, frequency={frequency:g}; give 0 … 1 rad, and > 0")
+    require("fish", damping >= 0.0, f"damping={damping:g}; give 0 s or more")
+    require("fish", 0.0 <= amplitude <= 1.0, f"amplitude={amplitude:g}; give 0 … 1 rad")
+    require("fish", frequency > 0.0, f"frequency={frequency:g}; give more than 0")
     b = ub.Builder(gravity=None)
     glide = (-speed, 0.0, 0.0)
     # the spine: the nose is at x = 0, the tail at x = length; joints turn about z
@@ -102,11 +104,11 @@ def fish(
         return length * width, length * height
 
     cage = ub.TetMesh.cage(tube(line, half_axes, axes), cells)
-    flesh = b.soft("flesh", cage, ub.CoRotated(young, 0.4, damping=5e-3), density=1000.0, V_WB=(0, 0, 0, *glide))
+    flesh = b.soft("flesh", cage, ub.CoRotated(young, 0.4, damping=damping), density=1000.0, V_WB=(0, 0, 0, *glide))
     flesh.embed(tube(line, half_axes, axes, part=1.0 if skin == "whole" else 0.5))
     attach_to_nearest(b, flesh, segments, dict.fromkeys(segments, 0.75 * length / cells))
     notes = "Nothing holds it: its centre of mass glides on a straight line, and its head swings against its tail."
-    return Scene(b.build(), duration=1.5, dt=5e-3, notes=notes, solver="redmax")
+    return Scene(b.build(), duration=1.5, dt=2.5e-3, notes=notes, solver="redmax")
 
 
 def _heights() -> tuple[np.ndarray, np.ndarray]:

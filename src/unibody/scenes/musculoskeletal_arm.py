@@ -14,7 +14,7 @@ x is forwards, z up. Hinges turn x towards z: a bent elbow has a positive angle.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from unibody.scenes.base import Scene, require, scene
 from unibody.scenes.flesh import attach_to_nearest, smooth_step, tube
 from unibody.scenes.parts import HINGE
 from unibody.spatial.pose import Pose
+
+if TYPE_CHECKING:
+    from unibody.meshes import TriMesh
 
 UPPER, FORE, HAND = 0.30, 0.25, 0.31
 """Lengths of the bones, and from the elbow to the load [m]."""
@@ -41,7 +44,7 @@ class Contraction:
         return -self.by * smooth_step((t - 0.1) / 0.8)
 
 
-def skin(part: float) -> object:
+def surface(part: float) -> TriMesh:
     """The surface of the flesh, from above the shoulder to the wrist; `part` < 1: cut open in front of the plane of motion."""
     s = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, 49))
     line = np.outer(s, (0.0, 0.0, -(UPPER + FORE - 0.01)))
@@ -55,15 +58,16 @@ def skin(part: float) -> object:
 
 @scene("musculoskeletal-arm", summary="Muscles as cables bend an elbow in flesh until their torque is that of the weight in the hand")
 def musculoskeletal_arm(
-    *, load: float = 2.0, contraction: float = 0.05, young: float = 1e4, cells: int = 12, skin_part: Literal["whole", "cut"] = "cut",
+    *, load: float = 2.0, contraction: float = 0.06, young: float = 1e4, cells: int = 12, skin: Literal["whole", "cut"] = "cut",
 ) -> Scene:  # fmt: skip
-    """A `load` [kg] in the hand; biceps and brachialis contract by up to `contraction` [m] within a second. Flesh of `young` [Pa], in a cage
-    with so many `cells` along the arm. `skin_part`: shown whole, or cut open before the bones."""
+    """A `load` [kg] in the hand; biceps and brachialis contract by up to `contraction` [m] within a second. Flesh of `young` [Pa] in
+    a cage with so many `cells` along the arm. Its `skin` is shown whole, or cut open before the bones."""
     import unibody as ub
 
     what = "musculoskeletal-arm"
     require(what, load > 0.0 and young > 0.0, f"load={load:g}, young={young:g}; give more than 0")
-    require(what, 0.0 <= contraction <= 0.06 and 8 <= cells <= 60, f"contraction={contraction:g}, cells={cells}; give 0 … 0.06 m, 8 … 60")
+    require(what, 0.0 <= contraction <= 0.07, f"contraction={contraction:g}; give 0 … 0.07 m")
+    require(what, 8 <= cells <= 60, f"cells={cells}; give 8 … 60")
     b = ub.Builder()
     # bones hang down: shoulder blade, upper arm, forearm, and what is held
     blade = b.body("shoulder blade", [ub.Placed(ub.Box((0.1, 0.03, 0.03)), Pose((-0.01, 0, 0.045)))], kind="static")
@@ -71,8 +75,8 @@ def musculoskeletal_arm(
     fore = b.body("forearm", ub.Capsule(0.01, FORE - 0.02), mass=0.3, X_WB=Pose((0, 0, -UPPER - 0.5 * FORE)))
     held = b.body("load", ub.Sphere(0.05), mass=load, X_WB=Pose((0, 0, -UPPER - HAND)))
     ahead = Pose((0, 0, -0.5 * UPPER))
-    b.joint("shoulder", ub.Revolute(HINGE), b.world, upper, X_BM=Pose((0, 0, 0.5 * UPPER)), damping=0.3)
-    b.joint("elbow", ub.Revolute(HINGE), upper, fore, X_PF=ahead, X_BM=Pose((0, 0, 0.5 * FORE)), damping=0.1)
+    b.joint("shoulder", ub.Revolute(HINGE), b.world, upper, X_BM=Pose((0, 0, 0.5 * UPPER)), damping=3.0)
+    b.joint("elbow", ub.Revolute(HINGE), upper, fore, X_PF=ahead, X_BM=Pose((0, 0, 0.5 * FORE)), damping=0.2)
     b.joint("grip", ub.Weld(), fore, held, X_PF=Pose((0, 0, 0.5 * FORE - HAND)))
 
     def on_upper(x: float, down: float) -> ub.Point:
@@ -82,22 +86,22 @@ def musculoskeletal_arm(
         return fore.at(x, 0, 0.5 * FORE - down)
 
     # muscles, from origin to insertion; the triceps runs around the elbow, and does not contract
-    elbow = ub.Pulley(upper.at(0, 0, -0.5 * UPPER), OLECRANON, axis=(0, 1, 0))
+    elbow = ub.Pulley(upper.at(0, 0, -0.5 * UPPER), OLECRANON, axis=(0, 1, 0), side=-1)
     muscles = {
-        "biceps": ([blade.at(0.035, 0, 0.03), on_upper(0.03, 0.10), on_fore(0.012, 0.05)], 8e3, contraction),
-        "brachialis": ([on_upper(0.018, 0.16), on_fore(0.012, 0.035)], 8e3, 0.7 * contraction),
+        "biceps": ([blade.at(0.035, 0, 0.03), on_upper(0.03, 0.10), on_fore(0.012, 0.05)], 1.5e4, contraction),
+        "brachialis": ([on_upper(0.018, 0.16), on_fore(0.012, 0.035)], 1.5e4, 0.7 * contraction),
         "triceps": ([on_upper(-0.018, 0.08), elbow, on_fore(-0.018, 0.06)], 200.0, 0.0),
         "deltoid": ([blade.at(0.04, 0, 0.06), on_upper(0.022, 0.12)], 1e4, 0.0),
         "teres": ([blade.at(-0.06, 0, 0.03), on_upper(-0.015, 0.10)], 500.0, 0.0),
     }
     for name, (points, stiffness, by) in muscles.items():
         winch = Contraction(by) if by > 0.0 else None
-        b.add(ub.Cable(points, stiffness=stiffness, damping=0.05 * stiffness, winch=winch), name=name)
+        b.add(ub.Cable(points, stiffness=stiffness, damping=0.04 * stiffness, winch=winch), name=name)
     # flesh goes with the bones that it is nearest to
-    flesh = b.soft("flesh", ub.TetMesh.cage(skin(1.0), cells), ub.CoRotated(young, 0.4, damping=5e-3), density=1000.0)
-    flesh.embed(skin(0.5 if skin_part == "cut" else 1.0))
+    flesh = b.soft("flesh", ub.TetMesh.cage(surface(1.0), cells), ub.CoRotated(young, 0.4, damping=5e-3), density=1000.0)
+    flesh.embed(surface(0.5 if skin == "cut" else 1.0))
     z = {"upper arm": (0.0, -UPPER), "forearm": (-UPPER, -UPPER - FORE)}
     lines = {name: (np.array([0, 0, a]), np.array([0, 0, e])) for name, (a, e) in z.items()}
     attach_to_nearest(b, flesh, lines, dict.fromkeys(lines, 0.75 * (UPPER + FORE) / cells))
     notes = "The arm comes to rest where muscles carry load, bones and flesh; more load, a straighter elbow."
-    return Scene(b.build(), duration=2.5, dt=5e-3, notes=notes, solver="redmax")
+    return Scene(b.build(), duration=3.0, dt=5e-3, notes=notes, solver="redmax")

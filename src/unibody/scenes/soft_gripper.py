@@ -22,7 +22,7 @@ from unibody.scenes.base import Scene, require, scene
 from unibody.scenes.flesh import smooth_step
 from unibody.spatial.pose import Pose
 
-RADIUS, BONE = 0.065, 0.035
+RADIUS, BONE = 0.075, 0.035
 """From the axis to the backs of the fingers, and the length of a phalanx [m]."""
 PAD, WIDE, ARM = 0.014, 0.016, 0.017
 """Thickness and width of a finger's flesh, and from its back to the tendon [m]."""
@@ -45,15 +45,18 @@ def span(angle: float) -> float:
 
 
 @scene("soft-gripper", summary="Tendons curl soft fingers with bones, all alike, and their work is found in flesh, tendons and dampers")
-def soft_gripper(*, fingers: int = 3, phalanges: int = 3, pull: float = 0.03, young: float = 5e4, fine: int = 1) -> Scene:
-    """So many `fingers` of so many `phalanges` around an axis; winches haul in `pull` [m] of each tendon within 0.6 s. Flesh of `young` [Pa]
-    has 3 `fine` cells along each bone and 2 `fine` across."""
+def soft_gripper(
+    *, fingers: int = 3, phalanges: int = 3, pull: float = 0.03, young: float = 5e4, damping: float = 0.0, fine: int = 1
+) -> Scene:  # fmt: skip
+    """So many `fingers` of so many `phalanges` around an axis; winches haul in `pull` [m] of each tendon within 0.6 s. Flesh of `young`
+    [Pa] and Rayleigh's `damping` [s] has 3 `fine` cells along each bone and 2 `fine` across."""
     import unibody as ub
 
-    require("soft-gripper", 1 <= fingers <= 12 and 1 <= phalanges <= 10, f"fingers={fingers}, phalanges={phalanges}; give 1 … 12 and 1 … 10")
-    require("soft-gripper", 1 <= fine <= 8 and young > 0.0, f"fine={fine}, young={young:g}; give 1 … 8, and more than 0")
-    most = phalanges * (BONE - span(1.0))
-    require("soft-gripper", 0.0 <= pull <= most, f"pull={pull:g}; give 0 … {most:.3g} m: then each hinge has turned by 1 rad")
+    what, most = "soft-gripper", phalanges * (BONE - span(1.0))
+    require(what, 1 <= fingers <= 12 and 1 <= phalanges <= 10, f"fingers={fingers}, phalanges={phalanges}; give 1 … 12 and 1 … 10")
+    require(what, 1 <= fine <= 8, f"fine={fine}; give 1 … 8")
+    require(what, young > 0.0 and damping >= 0.0, f"young={young:g}, damping={damping:g}; give more than 0, and 0 or more")
+    require(what, 0.0 <= pull <= most, f"pull={pull:g}; give 0 … {most:.3g} m: then each hinge has turned by 1 rad")
     b = ub.Builder()
     palm = b.body("palm", [ub.Placed(ub.Cylinder(RADIUS + 0.012, 0.5 * BONE), Pose(p=(0, 0, 0.25 * BONE + 5e-4)))], kind="static")
     long = phalanges * BONE
@@ -68,14 +71,14 @@ def soft_gripper(*, fingers: int = 3, phalanges: int = 3, pull: float = 0.03, yo
             name = f"finger{k}.{n}"
             shape = [ub.Placed(ub.Box((0.006, 0.8 * WIDE, 0.9 * BONE)), Pose(p=(0.003, 0, 0)))]
             bone = b.body(name, shape, mass=8e-3, X_WB=turn @ Pose(p=(RADIUS, 0, -(n + 0.5) * BONE)))
-            b.joint(f"{name}.hinge", ub.Revolute((0, 1, 0)), parent, bone, X_PF=at, X_BM=Pose(p=(0, 0, 0.5 * BONE)), damping=2e-5)
+            b.joint(f"{name}.hinge", ub.Revolute((0, 1, 0)), parent, bone, X_PF=at, X_BM=Pose(p=(0, 0, 0.5 * BONE)), damping=4e-4)
             eyelets.append(bone.at(-ARM, 0, 0))
             bones.append(bone)
             parent, at = bone, Pose(p=(0, 0, -0.5 * BONE))
         b.add(ub.Cable(eyelets, stiffness=2e3, damping=2.0, winch=Winch(pull, 0.6)), name=f"tendon{k}")
         # flesh: its back goes with the bones, but for where these meet, and its root with the palm
         place = turn @ Pose(p=(RADIUS - 0.5 * PAD, 0, -0.5 * long))
-        flesh = b.soft(f"flesh{k}", mesh, ub.CoRotated(young, 0.4, damping=4e-3), density=1000.0, X_WB=place)
+        flesh = b.soft(f"flesh{k}", mesh, ub.CoRotated(young, 0.4, damping=damping), density=1000.0, X_WB=place)
         x = mesh.vertices
         back, down = x[:, 0] > 0.5 * PAD - 1e-9, (0.5 * long - x[:, 2]) / BONE
         b.attach(flesh.vertices[down < 1e-9], palm, name=f"flesh{k}.root")

@@ -19,6 +19,7 @@ from unibody.errors import ModelError
 from unibody.meshes.strain import principal_strains
 from unibody.model import Model
 from unibody.view.style import body_colours
+from unibody.view.surfaces import cleaned, closed
 
 
 @dataclass(frozen=True)

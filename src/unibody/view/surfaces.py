@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from unibody.view.look import Solids
 from unibody.view.render_mesh import with_normals
+
+if TYPE_CHECKING:
+    from unibody.view.look import Solids
 
 
 def smooth(solids: Solids) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
