@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import unibody as ub
-from unibody.solvers import REGISTRY, Barrier
+from unibody.solvers import REGISTRY, Barrier, RedMax
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import deformable_cells
@@ -30,7 +30,8 @@ from make_capabilities import reasons_against
 
 LENGTH, FINE = 0.12, 60
 ROWS = {row.name: row for row in deformable_cells.ROWS}
-CHOICES = {**{name: (cls(), 48) for name, cls in REGISTRY.items()}, "barrier bdf2": (Barrier(rule="bdf2"), 48)}
+RULES = {"barrier bdf2": Barrier(rule="bdf2"), "redmax implicit": RedMax(rule="implicit"), "redmax bdf2": RedMax(rule="bdf2")}
+CHOICES = {name: (solver, 48) for name, solver in {**{name: cls() for name, cls in REGISTRY.items()}, **RULES}.items()}
 
 
 def forces_of(model: ub.Model, bare: bool) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:

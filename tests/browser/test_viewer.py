@@ -240,6 +240,38 @@ def test_deformables_move_and_show_their_strain(page: Any, pixels: Any, shots: P
     assert page.errors == []
 
 
+def test_joints_are_put_cameras_turned_and_bodies_hidden(page: Any, pixels: Any, shots: Path) -> None:
+    """By keys on a slider the crank turns and the loop stays closed; each thing done is seen on the canvas."""
+    with opened(page, ub.Simulation(ub.scenes.make("four-bar").model, dt=5e-3), pixels) as viewer:
+        player: Any = viewer.player
+        angle = float(player.observation.joint_q[0])
+        press(page, "Front")
+        start = still(page, pixels)
+        slider = page.locator("[role=slider][aria-valuemin='-3.14']").first
+        slider.focus()
+        for _ in range(60):
+            slider.press("ArrowRight")
+        until(page, lambda: player.observation.joint_q[0] > angle + 0.2, "turned crank")
+        page.get_by_text("these moved").wait_for()
+        assert player.observation.violation < 1e-8 and not player.playing
+        press(page, "Front")  # arrows of the keyboard turn the camera, too
+        front = still(page, pixels)
+        pixels(page, shots / "viewer-joints.png")
+        assert changed(front, start) > 0.005 and covered(front) > 0.002
+
+        press(page, "Top")
+        assert changed(still(page, pixels), front) > 0.005
+        pixels(page, shots / "viewer-top.png")
+        press(page, "Front")
+        assert changed(still(page, pixels), front) < 5e-4, "the same place again"
+
+        page.get_by_text("Scene", exact=True).click()
+        page.get_by_label("crank").uncheck()
+        until(page, lambda: changed(pixels(page, clip=CANVAS), front) > 0.005, "hidden crank")
+        pixels(page, shots / "viewer-hidden.png")
+    assert page.errors == []
+
+
 def test_failure_is_said_on_the_page(page: Any, pixels: Any) -> None:
     b = ub.Builder()
     b.body("ball", shape=ub.Sphere(0.1))

@@ -103,7 +103,8 @@ def touching_pairs(model) -> list[tuple[int, int]]:
     rules = [c for _, c in model.constraints if getattr(c, "surfaces", False)]
     everyone = [c for c in rules if not c.bodies()]
     jointed = {frozenset((j.parent, j.child)) for j in model.joints if not j.implicit}
-    said = {frozenset(model.body(b) for b in c.bodies()): c.on for c in rules if c.bodies()}
+    index = {info.name: k for k, info in enumerate(model.bodies)}  # deformables, which rules name as well, are no bodies
+    said = {frozenset(index.get(name, -1) for name in pair): c.on for c in rules for pair in c.pairs()}
     out = []
     for i in range(model.n_bodies):
         for j in range(i + 1, model.n_bodies):

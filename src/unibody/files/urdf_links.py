@@ -225,6 +225,9 @@ def _repaired(name: str, whole: MassProperties, shapes: list[Placed], known: boo
     if made is None:
         made, how = (ball(whole.mass, whole.com), f"that of a ball of {DENSITY:g} kg/m³") if C <= _slack(whole) else (
             repaired(whole), "the nearest possible")  # fmt: skip
+    if not np.isfinite(made.inertia).all():
+        why = f"{whole.mass:.4g} kg and no inertia: that of its shapes or of a ball is beyond numbers"
+        raise ModelError(f"link '{name}': {why}; give a smaller mass")
     said.append(f"link '{name}': inertia {principal(whole)} of {whole.mass:.4g} kg {wrong}; it was given {principal(made)}, {how}")
     return made
 

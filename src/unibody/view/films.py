@@ -62,7 +62,10 @@ def render(
     rows = film_rows(recording, fps, speed) if film else [row_at(recording, at)]
     needed = sorted({*rows, *rows_to_fit(recording)})
     part = recording.some(needed)
-    artist = Renderer(part.model, size, recording=part, camera=camera, reactions=reactions, frames=frames, title=title, colour=colour)
+    artist = Renderer(
+        part.model, size, recording=part, camera=camera, reactions=reactions, frames=frames, title=title, colour=colour,
+        only=None if film else needed.index(rows[0]),
+    )  # fmt: skip
     pictures = (artist.image(Snapshot.of(artist.look, part.observations[needed.index(row)])) for row in rows)
     try:
         _write(target, pictures, artist.view.size, fps)

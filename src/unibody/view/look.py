@@ -22,6 +22,7 @@ from unibody.model.model import start_poses
 from unibody.model.tables import Names
 from unibody.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from unibody.spatial.pose import quaternions_from_rotations
+from unibody.view.framing import near, under
 from unibody.view.soft import softs, start_vertices, with_points
 from unibody.view.style import STATIC, body_colours, rgb
 
@@ -192,20 +193,36 @@ class Look:
         return out
 
     def bounds(self, R: np.ndarray, p: np.ndarray, x: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest corner (3,) of everything but the ground; R (…, bodies, 3, 3), p (…, bodies, 3) at one or more times, and
-        x (…, n, 3) the vertices of deformables at any."""
+        """Lowest and highest corner (3,) of what a camera frames (`outline`), or of a metre around the bodies if there is nothing."""
+        points = self.outline(R, p, x)
+        if not len(points) or not np.isfinite(points).all():
+            first = p.reshape(-1, *p.shape[-2:])[0]
+            return first.min(axis=0) - 0.5, first.max(axis=0) + 0.5
+        return points.min(axis=0), points.max(axis=0)
+
+    def ground_under(self, low: np.ndarray, high: np.ndarray) -> float:
+        """Where a floor looks right under things between two corners (`ground_height`) and under what they stand on."""
+        R, p = self.start
+        corners = [s.corners(R, p)[self._rests(s)] for s in self.solids if s.kind != "plane"]
+        return under(ground_height(low, high), np.concatenate([np.zeros((0, 8, 3)), *corners]), low, high)
+
+    def _rests(self, solids: Solids) -> np.ndarray:
+        return np.array([self.model.bodies[i].kind == "static" for i in solids.body])
+
+    def outline(self, R: np.ndarray, p: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
+        """(n, 3) points around everything but planes and vast things at rest; R (…, bodies, 3, 3) and p (…, bodies, 3) at one or more
+        times, and x (…, n, 3) the vertices of deformables at any."""
         R, p = R.reshape(-1, *R.shape[-3:]), p.reshape(-1, *p.shape[-2:])
-        low, high = np.full(3, np.inf), np.full(3, -np.inf)
-        for R_t, p_t in zip(R, p, strict=True):
-            seen = [s.corners(R_t, p_t).reshape(-1, 3) for s in self.solids if s.kind != "plane"]
-            seen += [s.points(R_t, p_t) for s in self.strands]
-            for x in seen:
-                low, high = np.minimum(low, x.min(axis=0)), np.maximum(high, x.max(axis=0))
-        if x is not None and x.size:
-            low, high = np.minimum(low, x.reshape(-1, 3).min(axis=0)), np.maximum(high, x.reshape(-1, 3).max(axis=0))
-        if not np.isfinite(low).all() or not np.isfinite(high).all():
-            low, high = p[0].min(axis=0) - 0.5, p[0].max(axis=0) + 0.5
-        return low, high
+        moving, still = [np.zeros((0, 3))], [np.zeros((0, 8, 3))]
+        for solids in (s for s in self.solids if s.kind != "plane"):
+            rests = self._rests(solids)
+            corners = np.array([solids.corners(R_t, p_t) for R_t, p_t in zip(R, p, strict=True)])
+            moving.append(corners[:, ~rests].reshape(-1, 3))
+            still.append(corners[0, rests])
+        moving += [s.points(R_t, p_t) for R_t, p_t in zip(R, p, strict=True) for s in self.strands]
+        moving += [x.reshape(-1, 3)] if x is not None else []
+        moves = np.concatenate(moving)
+        return np.concatenate([moves, near(np.concatenate(still), moves)])
 
 
 def ground_height(low: np.ndarray, high: np.ndarray) -> float:

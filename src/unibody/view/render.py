@@ -1,7 +1,8 @@
 """Pictures of a model in motion, drawn by this program itself: no graphics card, no screen and no graphics library are asked for.
 
-The camera is fitted to everything that moves at all times shown: a three-quarter view, or from the side if all moves in one plane. Bodies
-cast shadows on the ground, not on each other.
+The camera is fitted to everything that moves at all times shown: a three-quarter view, or from the side if all moves in one plane. A floor
+much larger than what moves does not count. A picture of one state that is small beside the whole motion frames that
+state alone. Bodies cast shadows on the ground, not on each other.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from unibody.errors import ModelError
 from unibody.model import Model
 from unibody.simulation import Recording
 from unibody.view import motion
+from unibody.view.framing import on_floor
 from unibody.view.look import Look, ground_height
 from unibody.view.render_camera import View, beside, facing, fitted, turned
 from unibody.view.render_caption import caption
@@ -35,6 +37,8 @@ RAISED = np.radians(9.0)
 ASIDE = np.radians(14.0)
 """How far from the side a mechanism in space is seen from that moves in one plane."""
 COLOURS = ("body", "strain")
+SMALL = 0.4
+"""A state that is shown alone and reaches over less than this part of the whole motion is framed for itself."""
 FARTHEST = 1e9
 """Positions beyond this [m] come from runs that failed."""
 
@@ -44,12 +48,13 @@ class Renderer:
 
     The camera is fitted to the recording if there is one, else to the model's start; `camera` is (azimuth, elevation) in degrees, and
     as a third number the distance [m] from what it looks at. `colour` "strain" shows deformables grey, red where they are stretched and
-    blue where they are pressed. `finer`² samples make a pixel.
+    blue where they are pressed. `finer`² samples make a pixel. `only`: the number of the one recorded state that will be shown.
     """
 
     def __init__(
         self, model: Model, size: tuple[int, int] = SIZE, *, recording: Recording | None = None, camera: Sequence[float] | None = None,
         reactions: bool = False, frames: bool = False, title: str | None = None, finer: int = 2, colour: str = "body",
+        only: int | None = None,
     ):  # fmt: skip
         width, height = (int(n) for n in size)
         if not (FEWEST <= min(width, height) and max(width, height) <= MOST):
@@ -58,11 +63,12 @@ class Renderer:
             raise ModelError(f"colour {colour!r} is unknown; give {' or '.join(map(repr, COLOURS))}")
         self.look, self.title, self._strain = Look(model), title, colour == "strain"
         rows = [] if recording is None else rows_to_fit(recording)
-        R, p, x = self._poses(recording, rows)
+        rows, R, p, x = self._framed(recording, rows, only)
         low, high = self.look.bounds(R, p, x)
         span = max(float((high - low).max()), 1e-6)
-        self.floor = self._ground_of_model() if self.look.has_ground else min(ground_height(low, high), float(low[2]))
-        points = np.concatenate([self._points(R, p), x.reshape(-1, 3), _on_floor(low, high, self.floor)])
+        self.floor = self._ground_of_model() if self.look.has_ground else min(self.look.ground_under(low, high), float(low[2]))
+        points = np.concatenate([self.look.outline(R, p, x), on_floor(low, high, self.floor)])
+        points = points if len(points) else np.array([low, high])
         self.view = self._camera(recording, camera, points, low, high, (width, height))
         self.grid = nice(span / 12.0)
         self._ground = ground(self.view, self.floor, self.grid, 1.6 * span)
@@ -91,23 +97,29 @@ class Renderer:
         """(…, 2) column and row of world points (…, 3) in the pictures."""
         return self.view.pixels(np.asarray(x, float))[..., :2]
 
-    def _poses(self, recording: Recording | None, rows: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """R, p of bodies and of points of deformables, and the vertices of these, at all times that the camera is fitted to."""
+    def _framed(
+        self, recording: Recording | None, rows: list[int], only: int | None
+    ) -> tuple[list[int], np.ndarray, np.ndarray, np.ndarray]:
+        """Numbers of the states that the camera is fitted to, and of these R, p of bodies and of points of deformables, and vertices.
+
+        Besides `rows` those where anything is outermost. If one state alone is shown, and small in the picture of all, that one.
+        """
         if recording is None:
             R, p = self.look.start
-            return R[None], p[None], self.look.start_vertices[None]
+            return rows, R[None], p[None], self.look.start_vertices[None]
         told = [o.vertices for o in recording.observations if o.vertices is not None]
         x = np.array(told) if told else np.broadcast_to(self.look.start_vertices, (len(recording), *self.look.start_vertices.shape))
         R, p = with_points(self.look.model, *motion.poses(recording), x)
         farthest = float(max(np.abs(p).max(initial=0.0), np.abs(x).max(initial=0.0)))
         if not farthest < FARTHEST:
             raise ModelError(f"the recording holds a body {farthest:.2g} m away, which no picture shows; render a run that did not fail")
-        return R[rows], p[rows], x[rows]
-
-    def _points(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """(n, 3) corners of all there is, at all given times."""
-        seen = [s.corners(R_t, p_t).reshape(-1, 3) for R_t, p_t in zip(R, p, strict=True) for s in self.look.solids if s.kind != "plane"]
-        return np.concatenate([*seen, *(s.points(R, p).reshape(-1, 3) for s in self.look.strands), np.zeros((0, 3))])
+        places = [places for places in (p, x) if places.size]
+        ends = [end(reach(places, axis=1), axis=0) for places in places for end, reach in ((np.argmin, np.min), (np.argmax, np.max))]
+        rows = sorted({*rows, *(int(k) for k in np.concatenate(ends)), *(() if only is None else (only,))})
+        if only is not None:
+            size = [float(np.ptp(self.look.bounds(R[some], p[some], x[some]), axis=0).max()) for some in ([only], rows)]
+            rows = [only] if size[0] < SMALL * size[1] else rows
+        return rows, R[rows], p[rows], x[rows]
 
     def _ground_of_model(self) -> float:
         R, p = self.look.start
@@ -145,6 +157,3 @@ def rows_to_fit(recording: Recording) -> list[int]:
         raise ModelError("the recording is empty, so there is nothing to draw; run the simulation first")
     return sorted({int(k) for k in np.linspace(0, len(recording) - 1, ROWS).round()})
 
-
-def _on_floor(low: np.ndarray, high: np.ndarray, floor: float) -> np.ndarray:
-    return np.array([(x, y, floor) for x in (low[0], high[0]) for y in (low[1], high[1])])

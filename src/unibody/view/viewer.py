@@ -59,7 +59,7 @@ class Viewer:
         shown = preview(player)
         low, high = bounds(self.look, first, shown)
         self._stage = ViewerStage(self._server.scene, self.look, first, low, high)
-        self._panel = ViewerPanel(self._server.gui, player, self._stage, self.post)
+        self._panel = ViewerPanel(self._server.gui, player, self._stage, self.post, lambda: self._server.get_clients().values())
         self._plots = Plots(self._server.gui, player)
         self._point_camera(viewing_plane(shown))
         self._listen()
@@ -183,6 +183,9 @@ class Viewer:
         snapshot = Snapshot.of(self.look, self.player.observation)
         with self._server.atomic():
             self._stage.show(snapshot, pull)
+            self._panel.cameras.keep(snapshot)
+        if self._panel.recorder is not None:
+            self._panel.recorder.seen(self.player.row)
         self._sent = self.player.row
         self.updates += 1
 

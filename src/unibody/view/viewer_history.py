@@ -31,6 +31,9 @@ class HistoryRow:
     numbers: np.ndarray | None = None
     """Kinetic energy, potential energy [J], violation [m or rad], then the coordinates of all joints; None until derived."""
 
+    control: np.ndarray | None = None
+    """In force there, of rows that a simulation made."""
+
     @property
     def size(self) -> int:
         """Bytes, about."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unibody.view.style import PULL, PUSH, SLACK
+from unibody.view.viewer_camera import ViewerCameras
+from unibody.view.viewer_joints import ViewerJoints
 from unibody.view.viewer_player import Live, Player
+from unibody.view.viewer_record import ViewerRecorder, add_button
 from unibody.view.viewer_scene import ViewerStage
+from unibody.view.viewer_tree import ViewerTree
 
 Post = Callable[[Callable[[], None]], None]
 """Takes a command that the player's own thread will run."""
@@ -34,19 +39,26 @@ def legend(push: str, slack: str, pull: str, largest: str) -> str:
 class ViewerPanel:
     """Film, method, what is shown, and what there is to say. `gui` is viser's."""
 
-    def __init__(self, gui: Any, player: Player, stage: ViewerStage, post: Post):
+    def __init__(self, gui: Any, player: Player, stage: ViewerStage, post: Post, clients: Callable[[], Iterable[Any]]):
         self._gui, self._player, self._stage, self._post = gui, player, stage, post
         self._scrubbed = False
         self._text: dict[str, str] = {}
         gui.main_panel.dock_right()
         gui.main_panel.set_width(330)
         self._status = gui.add_markdown(self._status_text())
-        self._add_film()
-        self.strength: Any = None
-        if isinstance(player, Live):
-            self._add_method(player)
-        self._add_show()
         self._message = gui.add_markdown("", visible=False)
+        self._add_film()
+        self.cameras = ViewerCameras(gui, stage.look, lambda: stage.shown, clients, self._on)
+        self.strength: Any = None
+        self.recorder: ViewerRecorder | None = None
+        self._joints: ViewerJoints | None = None
+        if isinstance(player, Live):
+            self.recorder = ViewerRecorder(player, Path.cwd())
+            add_button(gui, self.recorder, self._say, post)
+            self._add_method(player)
+            self._joints = ViewerJoints(gui, player, stage.span, post)
+        self._add_show()
+        self._tree = ViewerTree(gui, player.model, stage.hide, self._on)
         self._picked = gui.add_markdown("Click a body for its name" + ("; drag it to pull it." if player.live else "."))
 
     def _add_film(self) -> None:
@@ -75,6 +87,9 @@ class ViewerPanel:
                 self._post(lambda: command(value))
 
         register(chosen)
+
+    def _say(self, text: str) -> None:
+        self._player.message = text
 
     def _play(self) -> None:
         self._scrubbed = False
@@ -174,9 +189,10 @@ class ViewerPanel:
             self._scrub.max = player.history.end
         if not self._scrubbed:
             self._scrub.value = float(np.clip(player.time, self._scrub.min, self._scrub.max))
+        if self._joints is not None:
+            self._joints.refresh()
         if self._legend is not None:
             self._set("_legend", legend(*FORCES, f"{self._stage.largest_tension:.4g} N"))
-
         if self._strain is not None:
             self._set("_strain", legend(*STRAINS, f"{100.0 * self._stage.softs.largest:.3g} %"))
 

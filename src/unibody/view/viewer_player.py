@@ -7,6 +7,7 @@ the end of the history, in slices short enough that whoever looks is never kept 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from unibody.simulation.consistent import begin
 from unibody.solvers import REGISTRY, Solver
 from unibody.solvers.base import elements_of, reason_against
 from unibody.view.viewer_history import History, HistoryRow
+from unibody.view.viewer_pose import put
 from unibody.view.viewer_pull import MousePull
 
 SLICE = 1.0 / 30.0
@@ -192,7 +194,7 @@ class Live(Player):
             with bound.turn:
                 return bound.observe(state, memory, control)
 
-        row = HistoryRow(state.t, observed, (bound, state, memory))
+        row = HistoryRow(state.t, observed, (bound, state, memory), control=control)
         self._seen = (row, row.derived())
         self.history.append(row)
         self.place = len(self.history) - 1
@@ -290,6 +292,25 @@ class Live(Player):
         if bound is not self._bound:
             self.history.rows.pop()
             self._from(state, memory)
+
+    def put(self, joint: str, values: Mapping[int, float]) -> None:
+        """Stop, and put sliders of a joint to values from the shown instant on; everything is at rest there, loops are closed by the other
+        joints. What cannot be leaves all as it is and says why; otherwise what followed is forgotten."""
+        self.release()
+        self.pause()
+        assert self.row.made is not None
+        rows, place = list(self.history.rows), self.place
+        try:
+            state, said = put(self.model, self.row.made[1], joint, values, self._assemble)
+            state, memory, lines = begin(self._bound, state, self._assemble)
+            self.history.forget_after(place)
+            self.history.rows.pop()
+            self._from(state, memory)
+        except UnibodyError as error:
+            self.history.rows, self.place = rows, place
+            self.message = f"joint '{joint}' stays: {error}"
+        else:
+            self.message = "; ".join((*said, *lines))
 
     def restart(self, solver: str | Solver | None = None, dt: float | None = None) -> None:
         """Another solver or step from the shown instant on; from the start if its state cannot be taken over."""

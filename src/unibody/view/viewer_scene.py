@@ -6,19 +6,23 @@ Strands are line segments coloured by how they pull; forces are arrows from wher
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from unibody.constraints import PointPlane
-from unibody.view.look import CableStrand, Look, ground_height, quaternions
+from unibody.view.look import CableStrand, Look, quaternions
 from unibody.view.motion import COILS, coil
 from unibody.view.snapshot import Snapshot
 from unibody.view.style import rgb, tension_colours
+from unibody.view.viewer_camera import PRESETS, stand
 from unibody.view.viewer_pull import MousePull
 from unibody.view.viewer_softs import ViewerSofts, bytes3
 
 MOST_LABELS = 200
+HIDDEN = 1e-7
+"""How large a hidden body is drawn, in parts of itself."""
 REACTION, CONTACT, HAND = "#7b4fa3", "#d97706", "#e11d48"
 """Colours of arrows of joint reactions, of contact forces, and of the pulling hand."""
 
@@ -53,7 +57,7 @@ class ViewerStage:
             return None
         cell = nice(self.span / 8.0)
         middle = 0.5 * (self.low + self.high)
-        at = (float(middle[0]), float(middle[1]), ground_height(self.low, self.high))
+        at = (float(middle[0]), float(middle[1]), self.look.ground_under(self.low, self.high))
         return self._scene.add_grid(
             "/ground", width=400 * cell, height=400 * cell, cell_size=cell, section_size=5 * cell, cell_color=(216, 221, 227),
             section_color=(190, 198, 207), cell_thickness=0.8, section_thickness=1.0, fade_distance=8.0 * self.span, fade_strength=1.5,
@@ -114,6 +118,14 @@ class ViewerStage:
         self._show_contacts(now)
         self._show_labels(now)
         self._show_hand(now, pull)
+
+    def hide(self, bodies: Collection[int], softs: Collection[str]) -> None:
+        """Show everything but these; a hidden instance is so small that no click meets it."""
+        for handle, group in zip(self.solids, self.look.solids, strict=True):
+            seen = ~np.isin(group.body, list(bodies))
+            handle.batched_scales = np.where(seen[:, None], 1.0, HIDDEN) * group.scale
+        self.softs.hidden = frozenset(softs)
+        self.softs.show(self.shown.x)
 
     def _show_strands(self, now: Snapshot) -> None:
         self.largest_tension = max(self.largest_tension, float(np.nanmax(np.abs(now.tension), initial=0.0)))
@@ -245,7 +257,4 @@ def nice(x: float) -> float:
 
 def view_from(low: np.ndarray, high: np.ndarray, plane: tuple[np.ndarray, np.ndarray, np.ndarray] | None, fov: float) -> tuple[Any, Any]:
     """Where the camera stands and what it looks at: everything in view, from the side of a planar motion, else over a corner."""
-    middle, radius = 0.5 * (low + high), max(0.5 * float(np.linalg.norm(high - low)), 1e-3)
-    away = np.array([0.75, -1.0, 0.5]) if plane is None else plane[2] + 0.1 * plane[1] + 0.12 * plane[0]
-    distance = 1.25 * radius / np.sin(0.5 * fov)
-    return middle + distance * away / np.linalg.norm(away), middle
+    return stand(low, high, PRESETS["Corner"] if plane is None else plane[2] + 0.1 * plane[1] + 0.12 * plane[0], fov)

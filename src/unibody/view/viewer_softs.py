@@ -26,6 +26,8 @@ class ViewerSofts:
 
     def __init__(self, scene: Any, look: Look, x: np.ndarray, span: float):
         self.strained = False
+        self.hidden: frozenset[str] = frozenset()
+        """Names of deformables that are not shown."""
         self.largest = 0.0
         """Strain so far."""
         self._look = look
@@ -43,8 +45,9 @@ class ViewerSofts:
         strains = {soft.name: soft.strains(x) for soft in self._look.soft} if self.strained else {}
         self.largest = max(self.largest, largest_strain(list(strains.values())))
         for surface in self.surfaces:
-            surface.show(x, strains.get(surface.soft.name), self.largest)
+            surface.show(x, strains.get(surface.soft.name), self.largest, surface.soft.name in self.hidden)
         for soft, handle in self.rods:
+            handle.visible = soft.name not in self.hidden
             handle.points = soft.places(x)[soft.edges]
             strain = strains.get(soft.name)
             colours = np.broadcast_to(soft.colour, (*soft.edges.shape, 3))
@@ -62,13 +65,15 @@ class ViewerSurface:
         self.mesh = scene.add_mesh_simple(f"/softs/{k}", soft.places(x)[self._of], self._faces, color=colour, side=self._side)
         self._steps: list[Any] = []
 
-    def show(self, x: np.ndarray, strain: np.ndarray | None, largest: float) -> None:
-        """At an instant, in its own colour or by the strains (V,) of its vertices."""
+    def show(self, x: np.ndarray, strain: np.ndarray | None, largest: float, hidden: bool = False) -> None:
+        """At an instant, in its own colour or by the strains (V,) of its vertices, or not at all."""
         places = self.soft.places(x)
-        if self.mesh.visible != (strain is None):
-            self.mesh.visible = strain is None
-        if strain is None:
-            self.mesh.vertices = places[self._of]
+        own = strain is None and not hidden
+        if self.mesh.visible != own:
+            self.mesh.visible = own
+        if strain is None or hidden:
+            if own:
+                self.mesh.vertices = places[self._of]
             for handle in self._steps:
                 if handle.visible:
                     handle.visible = False

@@ -4,6 +4,8 @@ Forces on vertices that something holds (a body, a prescribed motion) follow fro
 do. With f⁺ all that matter, weight and elements do to a vertex at the end of the step,
 
     R = m a − f⁺,   f⁺ = f − (D + h K) v − h (D + h K) a + forces of elements
+
+or, of the fully implicit rules, those of the end of the step itself, f⁺ = f − D v + forces of elements at its (x, v, a).
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from unibody.coordinates.reduced.observe import reactions_reduced
 from unibody.coordinates.reduced.workspace import FLAT, STATUS
 from unibody.errors import StepFailed
 from unibody.model import State
-from unibody.solvers.redmax.flesh_reactions import load_driven, vertex_reactions
+from unibody.model.deformable import DeformableInfo
+from unibody.solvers.redmax.flesh_reactions import load_driven, stage_reactions, vertex_reactions
 from unibody.solvers.redmax.flesh_system import FleshSystem
 
 
@@ -65,8 +68,7 @@ class CarriesVertices:
         out = super().observe(state, memory, control)  # type: ignore[misc]
         system, model = self.system, self.system.model
         q, v, flat = self._unpack(state, memory)
-        h = self._solve_again(state, q, v, flat, control)
-        reactions = vertex_reactions(system, state.t - h, h)
+        reactions = self._reactions_again(state, q, v, flat, control)
         if load_driven(system, reactions):
             out.take_reactions(reactions_reduced(system.dynamics))
         system.look_at_rest(state.t, q, v, control)
@@ -80,8 +82,8 @@ class CarriesVertices:
         out.vertex_reactions, out.vertex_contacts = reactions, np.zeros_like(x)
         return out
 
-    def _solve_again(self, state: State, q: np.ndarray, v: np.ndarray, memory: np.ndarray, control: np.ndarray) -> float:
-        """Have the system solve the step that ended at a state, or the instant of a start: the length of the step, or 0."""
+    def _reactions_again(self, state: State, q: np.ndarray, v: np.ndarray, memory: np.ndarray, control: np.ndarray) -> np.ndarray:
+        """(N, 3) forces of what holds vertices, of the step that ended at a state, or of the instant of a start, solved again."""
         kept, system = self.memory_schema.view(memory), self.system  # type: ignore[attr-defined]
         h = float(kept.step_length)
         if h > 0.0:
@@ -92,7 +94,7 @@ class CarriesVertices:
         else:
             self._prepare_look(memory)  # type: ignore[attr-defined]
             system.evaluate(state.t, q, v, control)
-        return h
+        return vertex_reactions(system, state.t - h, h)
 
     def energies(self, state: State, memory: np.ndarray, control: np.ndarray) -> EnergyBalance:
         """Of bodies, then of deformables with all their vertices that forces move."""
@@ -115,8 +117,36 @@ class CarriesVertices:
             q, v, _ = self._unpack(state, memory)
             self.system.look_at_rest(t, q, v, control)
             x, _ = self.system.place(q, v)
-            for d in self.system.model.deformables:
-                if not np.isfinite(self.system.elastic_of(d, x)):
-                    why = f"a cell of {d.kind} '{d.name}' is turned inside out; try a smaller dt, material=CoRotated(…) or solver='barrier'"
-                    return self.failed_step(t, "inside out", d.name, why, **self.step_facts())  # type: ignore[attr-defined]
+            if (d := self._inside_out(x)) is not None:
+                why = f"a cell of {d.kind} '{d.name}' is turned inside out; try a smaller dt, material=CoRotated(…) or solver='barrier'"
+                return self.failed_step(t, "inside out", d.name, why, **self.step_facts())  # type: ignore[attr-defined]
         return super().failure(state, memory, control, t)  # type: ignore[misc]
+
+    def _inside_out(self, x: np.ndarray) -> DeformableInfo | None:
+        """The first deformable that has no energy with vertices at x."""
+        return next((d for d in self.system.model.deformables if not np.isfinite(self.system.elastic_of(d, x))), None)
+
+
+class CarriesVerticesImplicitly(CarriesVertices):
+    """The same for the fully implicit rules, whose forces are those at the end of a step."""
+
+    def _reactions_again(self, state: State, q: np.ndarray, v: np.ndarray, memory: np.ndarray, control: np.ndarray) -> np.ndarray:
+        kept, system = self.memory_schema.view(memory), self.system  # type: ignore[attr-defined]
+        h = abs(float(kept.step_length))
+        if h == 0.0:
+            return super()._reactions_again(state, q, v, memory, control)
+        system.prepare(h)
+        system.correct(state.t, q, v, kept.acceleration.copy(), None, control)
+        return stage_reactions(system)
+
+    def not_converged(
+        self, state: State, memory: np.ndarray, control: np.ndarray, lost: list[tuple[float, np.ndarray, np.ndarray]]
+    ) -> StepFailed:
+        """An iteration that was lost where matter is inside out names the deformable."""
+        if lost and self.system.callback_errors.error is None:
+            self.system.look_at_rest(*lost[-1], control)
+            if (d := self._inside_out(self.system.place(*lost[-1][1:])[0])) is not None:
+                why = f"Newton's iteration turned a cell of {d.kind} '{d.name}' inside out"
+                why = f"{why}; try a smaller dt, material=CoRotated(…) or solver='barrier'"
+                return self.failed_step(state.t, "not converged", d.name, why, **self.step_facts())  # type: ignore[attr-defined]
+        return super().not_converged(state, memory, control, lost)  # type: ignore[misc]

@@ -10,10 +10,9 @@ from unibody.algebra.tree.aba import A
 from unibody.coordinates.reduced.workspace import COUPLING, IMPLICIT_F, OWN, ROWS
 from unibody.coordinates.workspace import GRAVITY, X_WB, F
 from unibody.kernel import Floats, kernel
-from unibody.model.deformed import rate_of
-from unibody.solvers.redmax.flesh_system import FleshSystem, mean_rate
+from unibody.solvers.redmax.flesh_system import FleshSystem, mean_rate, rate_of_rate
 from unibody.solvers.redmax.flesh_vertices import classical_acceleration, load_vertices, multiply_stencils
-from unibody.solvers.redmax.flesh_workspace import VERTEX_F, VERTEX_V, VERTEX_WAY, VERTEX_X
+from unibody.solvers.redmax.flesh_workspace import VERTEX_A, VERTEX_F, VERTEX_V, VERTEX_WAY, VERTEX_X
 from unibody.spatial.devices import load3
 
 
@@ -99,6 +98,16 @@ def vertex_reactions(system: FleshSystem, begun: float, h: float) -> np.ndarray:
     return out
 
 
+def stage_reactions(system: FleshSystem) -> np.ndarray:
+    """(N, 3) the same at the end of a step of a fully implicit rule, whose correction was asked for last: VERTEX_F is what is missing of
+    the balance, but for inertia and weight of masses that bodies have."""
+    v = system.vertices
+    a, missing = (system.view(slot).reshape(-1, 3) for slot in (VERTEX_A, VERTEX_F))
+    out = (v.mass - v.own_mass)[:, None] * (a - system.model.gravity) - missing
+    out[v.free] = 0.0
+    return out
+
+
 def load_driven(system: FleshSystem, reactions: np.ndarray) -> bool:
     """Add what vertices do to bodies that no force moves to the wrenches on these; whether there are any."""
     v = system.vertices
@@ -112,8 +121,6 @@ def load_driven(system: FleshSystem, reactions: np.ndarray) -> bool:
 def mean_acceleration(p: Any, t: float, h: float) -> np.ndarray:
     """Of prescribed vertices over a step of length h from t: the change of their mean velocities, the first counted from v(t)."""
     if h == 0.0:
-        step = 1e-4
-        exact = p.motion.derivatives(t) if hasattr(p.motion, "derivatives") else None
-        return exact[1] if exact is not None else (rate_of(p.motion, t + step) - rate_of(p.motion, t)) / step
+        return rate_of_rate(p.motion, t)
     now = p.motion(t)
     return ((p.motion(t + h) - now) / h - mean_rate(p.motion, now, t, h)) / h

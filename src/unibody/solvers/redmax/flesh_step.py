@@ -8,8 +8,10 @@ With A = M + h D + h² K over all vertices, D and K those of −∂W/∂x made p
 so the bodies see S = H_bb − H_bf H_ff⁻¹ H_fb among their implicit terms and R_b − H_bf H_ff⁻¹ R_f among their loads (`flesh_matrix`),
 whatever way the step then solves Eq. 2. With their accelerations x_b found, a_f = H_ff⁻¹ (R_f − H_fb x_b), v⁺ = v + h a_f, x⁺ = x + h v⁺.
 
-A Newton correction of a fully implicit rule has the same matrix; its right side is what is missing of the balance at the end of the stage,
-weight − ∂W/∂x − D v + forces of elements − M a.
+A Newton correction of a fully implicit rule (`implicit`) has the same matrix, with the stage's g for h; its right side is what is missing
+of the balance at the guess (x, v, a) of the stage's end, with true accelerations of attached vertices, Γ V̇_b + Γ̇ V_b:
+
+    R = Tᵀ (weight − ∂W/∂x − D v + forces of elements − M a)
 """
 
 from __future__ import annotations
@@ -25,11 +27,11 @@ from unibody.coordinates.workspace import X_WB, F, Y
 from unibody.energies.base import GRADIENT, PROJECTED
 from unibody.kernel import Floats, Ints, kernel
 from unibody.solvers.redmax.flesh_matrix import attach_points, couple_bodies, factor_flesh, fill_point_blocks, reduce_loads
-from unibody.solvers.redmax.flesh_vertices import load_vertices, multiply_stencils, strain_vertices
+from unibody.solvers.redmax.flesh_vertices import accelerate_vertices, load_vertices, multiply_stencils, strain_vertices
 
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
-    BORDER_BODY, COLUMN_FIRST, FACTOR, FACTOR_AT, FIRST_Q, FIRST_V, FLESH_ADDRESSES, FLESH_CHOICE, FREE_VERTEX, LOWER, LOWER_FIRST, ORDER,
-    REDUCED, SOLVE_SCRATCH, STORED, UNKNOWNS, VERTEX_F, VERTEX_V, VERTEX_WAY,
+    BORDER_BODY, COLUMN_FIRST, CORRECTING, FACTOR, FACTOR_AT, FIRST_Q, FIRST_V, FLESH_ADDRESSES, FLESH_CHOICE, FREE_VERTEX, LOWER,
+    LOWER_FIRST, ORDER, REDUCED, SOLVE_SCRATCH, STORED, UNKNOWNS, VERTEX_A, VERTEX_F, VERTEX_MASS, VERTEX_V, VERTEX_WAY,
 )  # fmt: skip
 from unibody.solvers.redmax.linear import fill_implicit
 from unibody.solvers.redmax.matrix import twist_of_body
@@ -39,16 +41,20 @@ from unibody.solvers.redmax.matrix import twist_of_body
 def fill_implicit_with_flesh(
     layout: Ints, ints: Ints, constants: Floats, control: Floats, project: int, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """The implicit terms of all forces, then those of deformables."""
+    """The implicit terms of all forces, then those of deformables; for a Newton correction, IMPLICIT_F is what deformables leave alone."""
     fill_implicit(layout, ints, constants, control, project, work_out, q_out, v_out)
     h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
     extra = part(work_out, layout, IMPLICIT_F)
     # loads: R
     strain_vertices(layout, ints, constants, PROJECTED if h > 0.0 else GRADIENT, work_out)
-    load_vertices(layout, ints, constants, part(work_out, layout, F), extra, work_out)
-    if h > 0.0:
-        w, u = part(work_out, layout, VERTEX_WAY), part(work_out, layout, VERTEX_V)
-        multiply_stencils(layout, ints, constants, h, 1.0, 1, w, u, work_out, part(work_out, layout, VERTEX_F))
+    if part(constants, layout, FLESH_CHOICE)[CORRECTING] > 0.0:
+        extra[:] = 0.0
+        miss_balance(layout, ints, constants, work_out)
+    else:
+        load_vertices(layout, ints, constants, part(work_out, layout, F), extra, work_out)
+        if h > 0.0:
+            w, u = part(work_out, layout, VERTEX_WAY), part(work_out, layout, VERTEX_V)
+            multiply_stencils(layout, ints, constants, h, 1.0, 1, w, u, work_out, part(work_out, layout, VERTEX_F))
     # H, its factor and S
     fill_point_blocks(layout, ints, constants, work_out)
     attach_points(layout, ints, constants, work_out)
@@ -58,6 +64,21 @@ def fill_implicit_with_flesh(
     if bad >= 0 or not part(work_out, layout, STORED)[0] < inf:  # matter is where it must not be: nothing here means anything
         part(work_out, layout, REDUCED)[:] = nan
         extra[:] = nan
+
+
+@kernel
+def miss_balance(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> None:
+    """VERTEX_F: weight − ∂W/∂x − D v + forces of elements − M a, with masses that no body has."""
+    f = part(work_out, layout, VERTEX_F)
+    mass = part(constants, layout, VERTEX_MASS)
+    a = part(work_out, layout, VERTEX_A)
+    u = part(work_out, layout, VERTEX_V)
+    accelerate_vertices(layout, ints, constants, work_out)
+    load_vertices(layout, ints, constants, part(work_out, layout, F), part(work_out, layout, IMPLICIT_F), work_out)
+    multiply_stencils(layout, ints, constants, 0.0, 1.0, 0, u, u, work_out, f)
+    for i in range(mass.size):
+        for m in range(3):
+            f[3 * i + m] -= mass[i] * a[3 * i + m]
 
 
 @kernel

@@ -30,8 +30,9 @@ from unibody.solvers.redmax.flesh_tables import FleshTables, VertexTables, with_
 from unibody.solvers.redmax.flesh_vertices import load_with_vertices, place_vertices
 
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
-    FLESH, PRESCRIBED_X, UNKNOWNS, VERTEX_V, VERTEX_X,
+    CORRECTING, FLESH, FLESH_CHOICE, PRESCRIBED_X, REDUCED, UNKNOWNS, VERTEX_A, VERTEX_V, VERTEX_X,
 )  # fmt: skip
+from unibody.solvers.redmax.matrix import SINGLE
 from unibody.solvers.redmax.system import RedMaxSystem
 
 
@@ -40,11 +41,19 @@ def mean_rate(motion: Any, now: np.ndarray, t: float, h: float) -> np.ndarray:
     return (now - motion(t - h)) / h if t - h > -0.5 * h else rate_of(motion, t)
 
 
+def rate_of_rate(motion: Any, t: float, step: float = 1e-4) -> np.ndarray:
+    """Accelerations of a motion: those of its Table, else the difference of velocities forwards."""
+    exact = motion.derivatives(t) if hasattr(motion, "derivatives") else None
+    return exact[1] if exact is not None else (rate_of(motion, t + step) - rate_of(motion, t)) / step
+
+
 class FleshSystem(RedMaxSystem):
     """A model with deformables for RedMax."""
 
     block = FLESH
     always_implicit = True
+    at_ends = False
+    """Whether prescribed vertices have the velocities of the instant, as fully implicit rules ask, not means over steps."""
 
     def __init__(self, model: Model, *options: Any):
         self.whole = model
@@ -82,6 +91,7 @@ class FleshSystem(RedMaxSystem):
             return
         _, fill = signal_function(self.model, self.callback_errors, self.dynamics.clock)
         motion, choice, clock = self.view(PRESCRIBED_X).reshape(-1, 3, 3), self.view(IMPLICIT_CHOICE), self.dynamics.clock
+        accelerations = self.view(VERTEX_A).reshape(-1, 3)
         starts = [self._starts[0][p.vertices] for p in moved]
         ends = np.cumsum([0, *(len(p.vertices) for p in moved)])
 
@@ -98,7 +108,9 @@ class FleshSystem(RedMaxSystem):
                 motion[a:b, 0] = x0 if p.motion is None else p.motion(t)
                 if p.motion is None:
                     continue
-                stepping = 0.0 < h < np.inf
+                stepping = 0.0 < h < np.inf and not self.at_ends
+                if self.at_ends:
+                    accelerations[p.vertices] = rate_of_rate(p.motion, t)
                 motion[a:b, 2] = mean_rate(p.motion, motion[a:b, 0], t, h) if stepping else rate_of(p.motion, t)
                 motion[a:b, 1] = (p.motion(t + h) - motion[a:b, 0]) / h if stepping else motion[a:b, 2]
 
@@ -117,6 +129,21 @@ class FleshSystem(RedMaxSystem):
         x, u = (part[self.vertices.free].ravel() for part in self._starts)
         return np.concatenate([q, x]), np.concatenate([v, u])
 
+    @property
+    def own(self) -> np.ndarray:
+        return np.concatenate([super().own, np.arange(self.nv_all)[self.free_at[1]]])
+
+    def move(self, q: np.ndarray, v: np.ndarray, h: float, q_out: np.ndarray) -> None:
+        super().move(q, v, h, q_out)
+        q_out[self.free_at[0]] = q[self.free_at[0]] + h * v[self.free_at[1]]
+
+    def difference(self, q_0: np.ndarray, q_1: np.ndarray) -> np.ndarray:
+        return np.concatenate([super().difference(q_0, q_1), q_1[self.free_at[0]] - q_0[self.free_at[0]]])
+
+    def weights(self) -> np.ndarray:
+        mass = self.vertices.mass[self.vertices.free]
+        return np.concatenate([super().weights(), np.repeat(np.sqrt(SINGLE * mass), 3)])
+
     # evaluation
 
     def stages(self, control: np.ndarray, apart: bool = False) -> np.ndarray:
@@ -130,6 +157,21 @@ class FleshSystem(RedMaxSystem):
         """Everything derived at a state, but for what vertices add."""
         self.evaluate(t, q, v, control)
         return observe_reduced(self.dynamics, t, q[: self.dynamics.nq_all], v[: self.dynamics.nv_all])
+
+    def correct(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, aim: np.ndarray | None, control: np.ndarray) -> np.ndarray:
+        """Of joints and free vertices."""
+        n = len(self.model.free_vertices)
+        self.view(VERTEX_A).reshape(-1, 3)[self.vertices.free] = a[a.size - 3 * n :].reshape(-1, 3)
+        self.view(FLESH_CHOICE)[CORRECTING] = 1.0
+        y = super().correct(t, q, v, a[: a.size - 3 * n], aim, control)
+        self.view(FLESH_CHOICE)[CORRECTING] = 0.0
+        return np.concatenate([y, self.accelerations()[: 3 * n]])
+
+    def normal_acceleration(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
+        """Vertices feel rows by the masses alone that others on them share with bodies."""
+        y = super().normal_acceleration(t, q, v, control)
+        self.view(REDUCED)[:] = 0.0
+        return np.concatenate([y, self.accelerations()[: 3 * len(self.vertices.free)]])
 
     def look_at_rest(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> None:
         """Poses, rows, loads and vertices at a state, of no step."""

@@ -31,7 +31,7 @@ from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
     MASS_OF_BLOCK, ORDER, PACKED, PAIR_BLOCK, PAIR_BLOCK_WEIGHT, PAIR_PLACE, POINT_BLOCKS, POINT_OF, POINT_START, POINT_WEIGHT,
     PRESCRIBED, PRESCRIBED_X, REDUCED, RELATIVE, SEEN_BLOCK, SEEN_BLOCK_WEIGHT, SEEN_START, SEEN_VERTEX, SEEN_WEIGHT, SIBLING,
     SOLVE_SCRATCH, STACK, STENCIL_BLOCKS, STENCIL_SCALE, STORED, STRESS, SUPPORTED, SUPPORT_WEIGHT, UNKNOWNS, UPDATE, UPDATE_AT,
-    VERTEX_F, VERTEX_MASS, VERTEX_NOW, VERTEX_V, VERTEX_WAY, VERTEX_X,
+    VERTEX_A, VERTEX_F, VERTEX_MASS, VERTEX_NOW, VERTEX_V, VERTEX_WAY, VERTEX_X,
 )  # fmt: skip
 
 MOST_PAIRS = 2_000_000
@@ -302,7 +302,7 @@ class FleshTables:
             SEEN_WEIGHT: np.concatenate([np.zeros(0), *(p.weights for p in points)]),
             POINT_START: v.stands_for.start, POINT_OF: v.stands_for.of, POINT_WEIGHT: v.stands_for.weight, VERTEX_MASS: v.own_mass,
             FLESH_CHOICE: np.array([0.0, self.model.nq_joints, self.model.nv_joints]), VERTEX_X: 3 * v.count, VERTEX_V: 3 * v.count,
-            VERTEX_WAY: 3 * v.count,
+            VERTEX_WAY: 3 * v.count, VERTEX_A: 3 * v.count,
             VERTEX_F: 3 * v.count, VERTEX_NOW: 3 * v.count, PRESCRIBED_X: 9 * len(v.prescribed),
             ENERGY_BATCHES: e.batch_table, ENERGY_INDEX: e.index, ENERGY_PARAMETERS: e.parameters,
             BATCH: np.array(batch, np.int64).reshape(-1, 4), GIFTS: np.concatenate([np.zeros((0, 4), np.int64), *table]),

@@ -18,7 +18,7 @@ from math import inf
 
 import numpy as np
 
-from unibody.algebra.tree.aba import ROW, C, P, V
+from unibody.algebra.tree.aba import ROW, A, C, P, V
 from unibody.arena import part
 from unibody.coordinates.reduced.dynamics import load_bodies
 from unibody.coordinates.reduced.kinematics import fill_bodies
@@ -30,7 +30,7 @@ from unibody.kernel import Floats, Ints, cut, device, kernel
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
     BATCH, DAMPING, ENERGY_BATCHES, ENERGY_INDEX, ENERGY_PARAMETERS, FIRST_Q, FIRST_V, FLESH_CHOICE, FREE_VERTEX, HELD, HELD_P,
     PRESCRIBED, PRESCRIBED_X, SEEN_START, SEEN_VERTEX, SEEN_WEIGHT, STENCIL_BLOCKS, STORED, STRESS,
-    SUPPORTED, SUPPORT_WEIGHT, VERTEX_F, VERTEX_MASS, VERTEX_NOW, VERTEX_V, VERTEX_WAY, VERTEX_X,
+    SUPPORTED, SUPPORT_WEIGHT, VERTEX_A, VERTEX_F, VERTEX_MASS, VERTEX_NOW, VERTEX_V, VERTEX_WAY, VERTEX_X,
 )  # fmt: skip
 from unibody.spatial.devices import add3, cross, load3, load9, rotate, scale3, store3, sub3
 
@@ -147,6 +147,30 @@ def load_with_vertices(
 
 
 @kernel
+def accelerate_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> None:
+    """VERTEX_A of vertices on bodies, from the accelerations that stand in the rows, and of vertices on others; those of free and of
+    prescribed vertices stand there."""
+    a = part(work_out, layout, VERTEX_A)
+    x = part(work_out, layout, VERTEX_X)
+    rows = part(work_out, layout, ROWS)
+    g = load3(part(constants, layout, GRAVITY), 0)
+    held = part(ints, layout, HELD)
+    for k in range(held.size // 2):
+        i = 3 * held[2 * k]
+        store3(classical_acceleration(rows, g, held[2 * k + 1], load3(x, i), A), i, a)
+    supported = part(ints, layout, SUPPORTED)
+    weights = part(constants, layout, SUPPORT_WEIGHT)
+    for k in range(supported.size // 5):
+        for m in range(3):
+            total = 0.0
+            for j in range(4):
+                s = supported[5 * k + 1 + j]
+                if s >= 0:
+                    total += weights[4 * k + j] * a[3 * s + m]
+            a[3 * supported[5 * k] + m] = total
+
+
+@kernel
 def strain_vertices(layout: Ints, ints: Ints, constants: Floats, ask: int, work_out: Floats) -> None:
     """The energies of all stencils: STORED, STRESS and, if asked for, STENCIL_BLOCKS."""
     stored = part(work_out, layout, STORED)
@@ -236,7 +260,7 @@ def multiply_stencils(
 
 @kernel
 def load_vertices(layout: Ints, ints: Ints, constants: Floats, wrenches: Floats, extra: Floats, work_out: Floats) -> None:
-    """VERTEX_F: weight, −∂W/∂x, and the forces of elements (`wrenches` and `extra`, 6 a body) on their points."""
+    """VERTEX_F: weight of masses that no body has, −∂W/∂x, forces of elements (`wrenches` and `extra`, 6 a body) on their points."""
     g = load3(part(constants, layout, GRAVITY), 0)
     mass = part(constants, layout, VERTEX_MASS)
     stress = part(work_out, layout, STRESS)

@@ -28,6 +28,7 @@ VERTEX_X = _work("VERTEX_X", "(N, 3) places [m]")
 VERTEX_V = _work("VERTEX_V", "(N, 3) velocities now, of prescribed vertices those at the end of the step [m/s]")
 VERTEX_NOW = _work("VERTEX_NOW", "(N, 3) velocities now [m/s]")
 VERTEX_WAY = _work("VERTEX_WAY", "(N, 3) mean velocities over the step, without what it is to find [m/s]")
+VERTEX_A = _work("VERTEX_A", "(N, 3) accelerations in a stage of a fully implicit rule [m/s²]")
 VERTEX_F = _work("VERTEX_F", "(N, 3) forces [N]")
 PRESCRIBED_X = _work("PRESCRIBED_X", "(…, 3, 3) of prescribed vertices: places, mean velocities over the step, and velocities now")
 # energies

@@ -26,6 +26,9 @@ step on to h². An impact has no n: BDF2 that starts anew after it starts as it 
 The corrections come from RedMax's own matrix, A y = residual, δv = g y. It leaves out how inertial forces change with q and v (of the
 order of g against the rest); Anderson's mixing of the last corrections makes up for it. A correction that grows is halved.
 
+Free vertices of deformables are unknowns like joints, with q₀ ⊕ d = x₀ + d and weights of their masses; a correction is one factorisation
+over them, and what attaches them to bodies is eliminated (`flesh_step`).
+
 A stiff spring that the guess stretches by s pulls with k s across the motion as well, and corrections then leap between stretched and
 unstretched guesses. Where they do not settle, the stage is grown: solved for a small g first, where s, of the order of (g v)², is
 harmless, then for larger ones, each from the line through the last two solutions v(g).
@@ -75,7 +78,7 @@ class ImplicitStage:
 
 @dataclass
 class Solved:
-    """A stage's end: q and v of all joints, accelerations of the own ones, and the corrections it took."""
+    """A stage's end: q of all, v and accelerations of the unknowns, and the corrections it took."""
 
     q: np.ndarray
     v: np.ndarray
@@ -84,7 +87,7 @@ class Solved:
 
 
 Correct = Callable[[ImplicitStage, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
-"""(stage, v, a) → q of all joints, the correction y, and the weight of each velocity."""
+"""(stage, v, a) → q of all, the correction y, and the weight of each velocity."""
 
 
 def solve_stage(stage: ImplicitStage, guess: np.ndarray, correct: Correct) -> Solved | None:

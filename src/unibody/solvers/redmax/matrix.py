@@ -219,6 +219,19 @@ def fill_right(layout: Ints, ints: Ints, constants: Floats, implicit: int, work_
         right_out[j] = given[j] + (effort[j] if implicit != 0 and effort.size > 0 else 0.0)
 
 
+@kernel
+def fill_wrenches_beside(layout: Ints, ints: Ints, work_out: Floats, f_out: Floats) -> None:
+    """IMPLICIT_F as wrenches at the joint frames, world axes."""
+    rows = part(work_out, layout, ROWS)
+    X = part(work_out, layout, X_WB)
+    beside = part(work_out, layout, IMPLICIT_F)
+    for i in range(1, part(ints, layout, BODIES).size // BODY):
+        t, f = wrench_at_joint(X, rows, i, load3(beside, 6 * i), load3(beside, 6 * i + 3))
+        for m in range(3):
+            f_out[6 * i + m] = t[m]
+            f_out[6 * i + 3 + m] = f[m]
+
+
 @device
 def twist_of_body(X, rows, i, x):
     """Of x (6 a body: world axes, at the joint frame's origin) the part of body i in its axes at its origin."""

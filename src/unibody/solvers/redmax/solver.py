@@ -18,9 +18,8 @@ from unibody.algebra.tree.aba import BODY
 from unibody.constraints.base import Constraint
 from unibody.contact.joint_friction_variables import TOLERANCE
 from unibody.coordinates.observation import Observation
-from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.coordinates.reduced.observe import reactions_reduced
-from unibody.coordinates.reduced.workspace import APART, BODIES, COUNTDOWN, FLAT, LEAST, STATUS
+from unibody.coordinates.reduced.workspace import APART, BODIES, COUNTDOWN, FLAT, STATUS
 from unibody.coordinates.workspace import LEDGER, RESIDUAL
 from unibody.element import is_word, number, several
 from unibody.errors import ModelError, StepFailed
@@ -32,14 +31,13 @@ from unibody.model.deformable import DeformableInfo
 from unibody.rules.base import DAMPER_WORK, begun_fields
 from unibody.shapes import Shape
 from unibody.solvers.base import Bound, Solver, Step, needs_reaction
-from unibody.solvers.redmax.flesh_bound import CarriesVertices
+from unibody.solvers.redmax.flesh_bound import CarriesVertices, CarriesVerticesImplicitly
 from unibody.solvers.redmax.flesh_system import FleshSystem
 from unibody.solvers.redmax.friction_steps import JointFrictionSteps
 from unibody.solvers.redmax.implicit import ALPHA, KAPPA, ImplicitStage, solve_stage
 from unibody.solvers.redmax.joint_friction import AN_INSTANT, JointFrictions, Moment
 from unibody.solvers.redmax.linearly_implicit import BEGINNING, SUDDEN, book_implicit_work, mean_power, roll_linearly_implicit
 from unibody.solvers.redmax.system import LINEAR, RedMaxSystem
-from unibody.spatial.pose import vector_from_rotation
 
 RULES = ("linearly-implicit", "implicit", "bdf2")
 LIMITS = ("anticipate", "violated")
@@ -107,7 +105,7 @@ class RedMax(Solver):
             return f"damping, reach and stiffness of a {type(element).__name__} are those of a barrier, which this solver does not have"
         if needs_reaction(element) and self.rule != "linearly-implicit":
             return f"{type(element).__name__} acts in rule 'linearly-implicit' only, not in '{self.rule}'"
-        if (reason := flesh_reason(self, element, model)) is not None:
+        if (reason := flesh_reason(element, model)) is not None:
             return reason
         if isinstance(element, Joint | Force | Constraint | Shape | DeformableInfo):
             return None
@@ -137,8 +135,10 @@ class RedMax(Solver):
                 steps = JointFrictionSteps(JointFrictions(system, model))
                 return BoundFriction(**common | dict(roll=steps), kept=steps.kept, steps=steps)
             return (BoundFlesh if model.deformables else BoundRedMax)(**common, kept=kept)
-        end = Field("acceleration", (model.nv,), "m/s², rad/s²", "at the end of the last step")
-        return BoundImplicit(**common, roll=None, kept=(*kept, end))
+        end = Field("acceleration", (nv,), "m/s², rad/s²", "at the end of the last step")
+        if isinstance(system, FleshSystem):
+            system.at_ends = True
+        return (BoundImplicitFlesh if model.deformables else BoundImplicit)(**common, roll=None, kept=(*kept, end))
 
 
 class BoundRedMax(Bound):
@@ -247,7 +247,7 @@ class BoundImplicit(BoundRedMax):
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         began = time.perf_counter()
         q, v, flat = self._unpack(state, memory)
-        system, nv, h, kept = self.system, self.nv, dt, self.memory_schema.view(flat)
+        system, own, h, kept = self.system, self.system.own, dt, self.memory_schema.view(flat)
         # the beginning of the step: what the rows aim at, their velocities, and the work of implicit forces
         system.prepare(dt)
         status = system.view(STATUS)
@@ -259,48 +259,48 @@ class BoundImplicit(BoundRedMax):
         lost: list[tuple[float, np.ndarray, np.ndarray]] = []
 
         # one Newton correction of the stage v = stage.v + g a, q = stage.q ⊕ (g v + d): q, the correction y, and the weights of velocities
-        def correct(stage: ImplicitStage, v_own: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        def correct(stage: ImplicitStage, guess: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             system.prepare(stage.g)
-            v_all[:nv] = v_own
-            advance_own(system.layout, system.ints, system.constants, stage.q, np.concatenate([v_own + stage.d / stage.g, v_all[nv:]]),
-                        stage.g, q_all)  # fmt: skip
+            v_all[own] = guess
+            moved = v_all.copy()
+            moved[own] += stage.d / stage.g
+            system.move(stage.q, moved, stage.g, q_all)
             y = system.correct(stage.t, q_all, v_all, a, aim, control).copy()
             if not np.isfinite(y).all():
                 lost.append((stage.t, q_all.copy(), v_all.copy()))
-            return q_all.copy(), y, np.sqrt(system.view(LEAST))
+            return q_all.copy(), y, system.weights()
 
         # implicit Euler; BDF2 with v = (4 v − v₋₁)/3 + (2 h/3) a; or, without history, the first stage of SDIRK2 with α = 1 − 1/√2
-        t, none = state.t + h, np.zeros(nv)
-        last = kept.step_length
+        t, none = state.t + h, np.zeros(own.size)
+        v_own, last = v[own], kept.step_length
         fresh = last != h if self.solver.rule == "implicit" else last != h and last >= 0.0
         n = self.normal_acceleration(state.t, q, v, control, h) if fresh else none
         if self.solver.rule == "implicit":
-            stages = [ImplicitStage(t, q, none, v[:nv] - 0.5 * (h - last) * n, h)]
+            stages = [ImplicitStage(t, q, none, v_own - 0.5 * (h - last) * n, h)]
         elif last == h:
-            turned = difference_own(self.model, kept.begun_q, q)
-            stages = [ImplicitStage(t, q, turned / 3.0, (4.0 * v[:nv] - kept.begun_v[:nv]) / 3.0, 2.0 * h / 3.0)]
+            turned = system.difference(kept.begun_q, q)
+            stages = [ImplicitStage(t, q, turned / 3.0, (4.0 * v_own - kept.begun_v[own]) / 3.0, 2.0 * h / 3.0)]
         else:
-            stages = [ImplicitStage(state.t + ALPHA * h, q, none, v[:nv] - 0.5 * ALPHA * h * n, ALPHA * h)]
-        guess = stages[0].v + stages[0].g * kept.acceleration
-        solved = solve_stage(stages[0], guess, correct)
+            stages = [ImplicitStage(state.t + ALPHA * h, q, none, v_own - 0.5 * ALPHA * h * n, ALPHA * h)]
+        solved = solve_stage(stages[0], stages[0].v + stages[0].g * kept.acceleration, correct)
         pushed = self.solver.rule == "bdf2" and system.pushes()
         # the second stage of SDIRK2: v = v + (1 − α) h a₁ + α h a₂
         if solved is not None and not pushed and self.solver.rule == "bdf2" and last != h:
             rest = (1.0 - ALPHA) * h
-            second = ImplicitStage(t, q, rest * solved.v, v[:nv] + rest * solved.a + KAPPA * h * n, ALPHA * h)
+            second = ImplicitStage(t, q, rest * solved.v, v_own + rest * solved.a + KAPPA * h * n, ALPHA * h)
             solved = solve_stage(second, solved.v, correct)
             if solved is not None:
                 solved.v = solved.v - KAPPA * h * n
             pushed = system.pushes()
         if pushed:  # an impact has no history to extrapolate: implicit Euler, and a fresh start afterwards
-            solved = solve_stage(ImplicitStage(t, q, none, v[:nv], h), v[:nv], correct)
+            solved = solve_stage(ImplicitStage(t, q, none, v_own, h), v_own, correct)
         if solved is None:
             raise self.not_converged(state, memory, control, lost)
         # the work of limits, and what the next step needs
         flat[DAMPER_WORK] += h * float(system.limit_forces() @ (0.5 * (rate + system.row_velocities())))
         kept.step_length, kept.countdown, kept.iterations = -h if pushed else h, status[COUNTDOWN], solved.corrections
         kept.begun_q, kept.begun_v, kept.acceleration, kept.time = q, v, solved.a, t
-        v_all[:nv] = solved.v
+        v_all[own] = solved.v
         made = self.stepped(*self._pack(t, solved.q, v_all, flat), began, iterations=solved.corrections)
         if isinstance(system.callback_errors.error, Exception):  # of a trial, or also where the step ends
             system.callback_errors.error = None
@@ -310,15 +310,15 @@ class BoundImplicit(BoundRedMax):
     def normal_acceleration(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, h: float) -> np.ndarray:
         """n of a start (`implicit`); 0 without rows, and where a step turns velocities by more than themselves: rows near a singular
         configuration ask for accelerations of any size."""
-        system, nv = self.system, self.nv
+        system, own = self.system, self.system.own
         if not system.constraints.rows:
-            return np.zeros(nv)
+            return np.zeros(own.size)
         countdown = float(system.view(STATUS)[COUNTDOWN])
         n = system.normal_acceleration(t, q.copy(), v.copy(), control)
-        weight = np.sqrt(system.view(LEAST))
+        weight = system.weights()
         system.view(STATUS)[COUNTDOWN] = countdown
-        resolved = np.linalg.norm(weight * n) * h <= np.linalg.norm(weight * v[:nv])
-        return n if np.isfinite(n).all() and resolved else np.zeros(nv)
+        resolved = np.linalg.norm(weight * n) * h <= np.linalg.norm(weight * v[own])
+        return n if np.isfinite(n).all() and resolved else np.zeros(own.size)
 
     def not_converged(
         self, state: State, memory: np.ndarray, control: np.ndarray, lost: list[tuple[float, np.ndarray, np.ndarray]]
@@ -338,12 +338,14 @@ class BoundImplicit(BoundRedMax):
         return self.roll_by_steps(state, memory, control, dt, steps, every, record)
 
 
-def flesh_reason(solver: RedMax, element: Any, model: Model) -> str | None:
+class BoundImplicitFlesh(CarriesVerticesImplicitly, BoundImplicit):
+    """The fully implicit rules with deformables."""
+
+
+def flesh_reason(element: Any, model: Model) -> str | None:
     """Why an element cannot stand in a model with deformables, if it cannot."""
     if not model.deformables:
         return None
-    if isinstance(element, DeformableInfo) and solver.rule != "linearly-implicit":
-        return f"cloth, rods and soft solids move by rule 'linearly-implicit' only, not by '{solver.rule}'"
     if isinstance(element, DeformableInfo) and element.inertia is not None:
         return "material frames, and masses that are not lumped, need solver 'barrier'"
     if needs_reaction(element):
@@ -351,31 +353,3 @@ def flesh_reason(solver: RedMax, element: Any, model: Model) -> str | None:
     if isinstance(element, Constraint) and any(model.body(name) >= model.n_bodies for name in element.bodies()):
         return f"{type(element).__name__} on points of deformables needs solver 'barrier'"
     return None
-
-
-def difference_own(model: Model, q_0: np.ndarray, q_1: np.ndarray) -> np.ndarray:
-    """q_1 ⊖ q_0 of the tree joints: the velocity over a unit of time that leads from the one to the other."""
-    out = np.zeros(model.nv)
-    for j in model.tree_joints:
-        q, v = j.q_start, j.v_start
-        for part in j.element.parts():
-            out[v : v + part.nv] = displacement(part, q_0[q : q + part.nq], q_1[q : q + part.nq])
-            q, v = q + part.nq, v + part.nv
-    return out
-
-
-def displacement(joint: Joint, q_0: np.ndarray, q_1: np.ndarray) -> np.ndarray:
-    """d with q_0 ⊕ d = q_1; of joints that do not say, by Newton's method on the pose."""
-    if joint.nq == joint.nv or type(joint).difference is not Joint.difference:
-        return joint.difference(q_0, q_1)
-    R, p = joint.pose(q_1)
-    d = np.zeros(joint.nv)
-    for _ in range(20):
-        q = joint.advance(q_0, d, 1.0)
-        R_0, p_0 = joint.pose(q)
-        error = np.concatenate([vector_from_rotation(R_0.T @ R), R_0.T @ (p - p_0)])
-        step = np.linalg.lstsq(joint.motion(q), error, rcond=1e-10)[0]
-        d = d + step
-        if np.abs(step).max(initial=0.0) < 1e-14 * (1.0 + np.abs(d).max(initial=0.0)):
-            break
-    return d

@@ -15,7 +15,7 @@ from math import inf, nan
 
 from unibody.algebra.tree.aba import BODY, ROW, A, C
 from unibody.arena import part
-from unibody.solvers.redmax.matrix import add_implicit_loads, fill_matrix, fill_right
+from unibody.solvers.redmax.matrix import add_implicit_loads, fill_matrix, fill_right, fill_wrenches_beside
 
 from unibody.solvers.redmax.rows import (  # isort: skip
     ASLEEP, add_responses, aim_rows_ahead, load_multipliers, multiply_rows, respond_to, row_acceleration, row_of,
@@ -26,7 +26,7 @@ from unibody.coordinates.reduced.row_responses import close_responses, forget_re
 from unibody.coordinates.signals import FillSignals
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
-    ANTICIPATE, BODIES, COLUMNS, DEFINITE, DIAGONAL, FAILED, IMPLICIT_CHOICE, IMPLICIT_EFFORT, ITERATIONS, OWN, PROJECTED,
+    ANTICIPATE, BODIES, COLUMNS, DEFINITE, DIAGONAL, FAILED, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, ITERATIONS, OWN, PROJECTED,
     ROWS, SETTLE, SIDE, STATUS, STEP_LENGTH, X_SOLVED,
 )  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
@@ -104,7 +104,8 @@ def evaluate_redmax(
 def solve_matrix(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, correct: int, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
-    """Fill the matrix and solve it for Y: for a step, or (`correct`) for the right side and targets at hand, a Newton correction.
+    """Fill the matrix and solve it for Y: for a step, or (`correct`) for the right side and targets at hand, a Newton correction; `correct`
+    2: with what the implicit terms leave on bodies (IMPLICIT_F) beside that right side.
 
     If the matrix is not positive definite with exact implicit terms, it is made again with projected ones."""
     status = part(work_out, layout, STATUS)
@@ -130,6 +131,8 @@ def solve_matrix(
             fill_right(layout, ints, constants, implicit, work_out, side_f, side)
             if part(work_out, layout, TARGET).size > 0:
                 aim_rows_ahead(layout, ints, constants, work_out)
+        elif correct == 2:
+            fill_wrenches_beside(layout, ints, work_out, side_f)
         # A y = b + Gᵀ μ, G y = target: at once, or by the Schur complement of the rows
         failed = FactorMatrix(stages[FACTOR_STAGE], layout, ints, constants, work_out)
         done = -1
@@ -155,14 +158,15 @@ def solve_matrix(
 @kernel
 def correct_redmax(
     layout: Ints, ints: Ints, constants: Floats, stages: Ints, control: Floats, t: float, a: Floats, aim: Floats,
-    work_out: Floats, q_out: Floats, v_out: Floats,
+    carried: int, work_out: Floats, q_out: Floats, v_out: Floats,
 ) -> None:  # fmt: skip
     """The Newton correction of a fully implicit stage at (t, q, v) with joint accelerations a: Y from
 
         A y = f − inverse dynamics(q, v, a) + Gᵀ μ,     G y = (aim − C) / h²,     A as in Eq. 2 for the stage's h
                                                         G y = −Ċ / h              of rows on velocities alone
 
-    so that v + h y is the next guess. The loads F and RIGHT stay those at (t, q, v), multipliers added to F."""
+    so that v + h y is the next guess. The loads F and RIGHT stay those at (t, q, v), multipliers added to F. `carried`: the implicit terms
+    carry unknowns of their own, and leave what is missing of their balance on bodies (`flesh_step`), which F gains as well."""
     look_around(layout, ints, constants, stages, control, t, work_out, q_out, v_out)
     body = part(ints, layout, BODIES)
     rows = part(work_out, layout, ROWS)
@@ -200,8 +204,13 @@ def correct_redmax(
                     target[r] = ASLEEP
             else:
                 target[r] = -row_acceleration(layout, ints, constants, r, a, work_out)
-    solve_matrix(layout, ints, constants, stages, control, 1, work_out, q_out, v_out)
+    solve_matrix(layout, ints, constants, stages, control, 2 if carried != 0 else 1, work_out, q_out, v_out)
     load_multipliers(layout, ints, work_out)
+    if carried != 0:
+        wrenches = part(work_out, layout, F)
+        beside = part(work_out, layout, IMPLICIT_F)
+        for k in range(body.size // BODY * 6):
+            wrenches[k] += beside[k]
 
 
 @kernel

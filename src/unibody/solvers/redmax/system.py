@@ -27,6 +27,7 @@ from unibody.coordinates.loop_closure import FEEDBACK_STEPS
 from unibody.coordinates.maximal.projection import PROJECT_BELOW
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.reduced.dynamics import spread_responses
+from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.coordinates.reduced.observe import observe_reduced
 from unibody.coordinates.reduced.system import ReducedSystem
 from unibody.coordinates.reduced.tables import ReducedTables
@@ -54,6 +55,7 @@ from unibody.model.implicit_tables import ImplicitTables, is_implicit, moving_bo
 from unibody.model.model import JointInfo, Model
 from unibody.solvers.base import needs_reaction
 from unibody.solvers.redmax.costs import FEWEST, RESPONSE_NS, direct_ns, iteration_ns, written_ns
+from unibody.solvers.redmax.displacement import difference_own
 from unibody.solvers.redmax.point_pairs import END, PairTables, add_pair_blocks, fill_apart, load_apart
 from unibody.solvers.redmax.unilateral import multiplier_callback
 
@@ -294,6 +296,25 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         left = max(0.0, 1.0 - dt / time) if np.abs(off / size).max(initial=0.0) > PROJECT_BELOW else 0.0
         return left * off
 
+    # the unknowns of fully implicit rules
+
+    @property
+    def own(self) -> np.ndarray:
+        """Places of their velocities among all."""
+        return np.arange(self.model.nv)
+
+    def move(self, q: np.ndarray, v: np.ndarray, h: float, q_out: np.ndarray) -> None:
+        """q ⊕ h v."""
+        advance_own(self.layout, self.ints, self.constants, q, v, h, q_out)
+
+    def difference(self, q_0: np.ndarray, q_1: np.ndarray) -> np.ndarray:
+        """q_1 ⊖ q_0."""
+        return difference_own(self.model, q_0, q_1)
+
+    def weights(self) -> np.ndarray:
+        """√mass of each, for norms."""
+        return np.sqrt(self.view(LEAST))
+
     def correct(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, aim: np.ndarray | None, control: np.ndarray) -> np.ndarray:
         """The Newton correction of a fully implicit stage of the prepared length; without an aim rows stay where they are."""
         self.dynamics.clock[0] = t
@@ -303,7 +324,8 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
             residual = self.view(RESIDUAL)
             aim = np.where(self.constraints.unilateral & (self.view(VIOLATION) > CLOSE), -np.inf, residual)
         self._corrected = True
-        correct_redmax(self.layout, self.ints, self.constants, stages, control, t, a, aim, self.work, q, v)
+        carried = int(self.always_implicit)
+        correct_redmax(self.layout, self.ints, self.constants, stages, control, t, a, aim, carried, self.work, q, v)
         return self.view(Y)
 
     def normal_acceleration(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
