@@ -63,7 +63,7 @@ def test_json_parses_and_nothing_else_is_printed(name, unibody):
     assert answer.code == 0 and json.loads(answer.out) is not None
 
 
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"scenes", "bench", "doctor"}))
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"scenes", "bench", "doctor", "verify", "warm-up"}))
 def test_bad_input_is_json_too(name, unibody):
     """Every command that takes something refuses what is not there with one object, one line and exit code 2."""
     answer = unibody(name, "no-such-thing", *(["--html", "a.html"] if name == "export" else []), "--json")

@@ -101,7 +101,7 @@ def test_a_run_that_fails_leaves_what_there_is(unibody, exploding, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["pendulum"], "at least one of --html"),
+        (["pendulum"], "give one of --html"),
         (["pendulum", "--html", "a.htm"], "ends in .html"),
         (["pendulum", "--glb", "none/a.glb"], "does not exist"),
         (["pendulum", "--csv", "a.csv", "--fps", "5"], "--fps"),
