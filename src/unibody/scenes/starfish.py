@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unibody.scenes.base import Scene, require, scene
+from unibody.scenes.flesh import attach_to_nearest, smooth_step
 from unibody.spatial.pose import Pose
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def surface(around: int = 155, across: int = 51) -> TriMesh:
 
 def wave(arm: int, t: float) -> float:
     """The angle of an arm's root [rad], from rest on."""
-    return 0.45 * math.sin(RATE * t - 2.0 * math.pi * arm / ARMS) * min(1.0, t / 0.5) ** 2 * (3.0 - 2.0 * min(1.0, t / 0.5))
+    return 0.45 * math.sin(RATE * t - 2.0 * math.pi * arm / ARMS) * smooth_step(t / 0.5)
 
 
 def path(t: float) -> np.ndarray:
@@ -107,19 +108,6 @@ def animal(young: float, cells: int, damping: float, fine: bool) -> Builder:
     flesh = b.soft("flesh", ub.TetMesh.cage(shown, cells), ub.CoRotated(young, 0.4, damping=damping), density=1000.0)
     if fine:
         flesh.embed(shown)
-    x = flesh.vertices.x
-    names = list(segments)
-    distance = np.stack([_distance(x, *segments[name]) for name in names], axis=1)
-    nearest, span = distance.argmin(axis=1), 2.0 * ARM / cells
-    for i, name in enumerate(names):
-        mine = np.flatnonzero((nearest == i) & (distance[:, i] < (0.75 * span if i else CORE)))
-        if len(mine):
-            b.attach(flesh.vertices[mine], b.bodies[name], name=f"{name}.flesh")
+    reach = 1.5 * ARM / cells
+    attach_to_nearest(b, flesh, segments, {name: reach if name != "disc" else CORE for name in segments})
     return b
-
-
-def _distance(x: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """(n,) of points from a segment."""
-    along = b - a
-    s = np.clip((x - a) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
-    return np.asarray(np.linalg.norm(x - a - s[:, None] * along, axis=1))

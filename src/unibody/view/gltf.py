@@ -159,7 +159,7 @@ def _bodies(made: Document, reel: Reel) -> list[int]:
 
 def _instances(made: Document, group: Solids) -> list[tuple[int, int]]:
     """(body, node) of each instance; one mesh per colour over the same numbers."""
-    x, normals, faces = smooth(group)
+    x, normals, faces = smooth(group.vertices, group.faces, group.flat)
     small = len(x) < 65535
     primitive = {
         "attributes": {"POSITION": made.numbers(x, target=VERTICES, bounds=True), "NORMAL": made.numbers(_unit(normals), target=VERTICES)},

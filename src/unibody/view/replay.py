@@ -164,7 +164,7 @@ def _strand(block: Block, reel: Reel, k: int, strand: Strand) -> dict[str, Any]:
 
 
 def _group(block: Block, group: Solids, k: int) -> dict[str, Any]:
-    x, normals, faces = smooth(group)
+    x, normals, faces = smooth(group.vertices, group.faces, group.flat)
     low, extent = x.min(axis=0), np.ptp(x, axis=0)
     extent = np.maximum(extent, 1e-6 * max(float(extent.max()), 1e-12))
     columns = group.R_BS * (group.scale * extent)[:, None, :]

@@ -19,6 +19,7 @@ from unibody.errors import ModelError
 from unibody.meshes.strain import principal_strains
 from unibody.model import Model
 from unibody.view.style import body_colours
+from unibody.view.surfaces import cleaned, closed
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ def softs(model: Model) -> tuple[Soft, ...]:
     out = []
     for d, colour in zip(model.deformables, colours, strict=True):
         rest, faces, support, weights = d.look if d.look is not None else (d.X[: d.vertices.stop - d.first], d.faces, None, None)
-        out.append(Soft(d.name, d.vertices, faces, d.edges, d.radius, colour, d.kind == "soft", rest, d.mesh, support, weights))
+        inside = d.kind == "soft" and (d.look is None or closed(cleaned(rest, faces)[1]))  # what is embedded may be cut open
+        out.append(Soft(d.name, d.vertices, faces, d.edges, d.radius, colour, inside, rest, d.mesh, support, weights))
     return tuple(out)
 
 

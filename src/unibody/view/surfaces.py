@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from unibody.view.look import Solids
 from unibody.view.render_mesh import with_normals
 
 
-def smooth(solids: Solids) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Vertices (V, 3), unit normals (V, 3) and faces (F, 3) of the mesh of a group: round where it is round, broken at edges."""
-    vertices, faces = cleaned(solids.vertices, solids.faces)
-    return with_normals(vertices, faces, flat=solids.flat)
+def smooth(vertices: np.ndarray, faces: np.ndarray, flat: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Vertices (V, 3), unit normals (V, 3) and faces (F, 3) of a mesh: round where it is round, broken at edges."""
+    return with_normals(*cleaned(vertices, faces), flat=flat)
 
 
 def cleaned(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from unibody.view.look import Look
 from unibody.view.render import Renderer
 from unibody.view.series import panels
 from unibody.view.snapshot import Snapshot
-from unibody.view.soft import largest_strain
+from unibody.view.soft import largest_strain, softs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "simulation"))
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -171,3 +171,15 @@ def test_a_drawing_by_matplotlib_refuses_by_name(tmp_path):
 
     with pytest.raises(ub.ModelError, match=r"a drawing by matplotlib cannot show deformables \('flag', 'rope', 'block', 'lid'\)"):
         draw_motion(recording(), tmp_path / "x.png")
+
+
+def test_an_embedded_surface_has_an_inside_only_if_it_is_closed() -> None:
+    """A sphere has one; with half of its faces left out it is seen from both sides."""
+    surface = ub.Mesh(*ub.Sphere(0.04).triangles(8))
+    kept = surface.faces[surface.vertices[surface.faces].mean(axis=1)[:, 1] > 0.0]
+    used, faces = np.unique(kept, return_inverse=True)
+    half = ub.TriMesh(surface.vertices[used], faces.reshape(-1, 3))
+    for shown, inside in ((surface, True), (half, False)):
+        b = ub.Builder()
+        b.soft("ball", ub.TetMesh.cage(surface, cells=3), ub.CoRotated(1e4, 0.3), density=1000.0).embed(shown)
+        assert softs(b.build())[0].closed is inside
