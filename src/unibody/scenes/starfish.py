@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unibody.scenes.base import Scene, require, scene
-from unibody.scenes.flesh import attach_to_nearest, smooth_step
+from unibody.scenes.flesh import attach_to_nearest
 from unibody.spatial.pose import Pose
 
 if TYPE_CHECKING:
@@ -53,8 +53,9 @@ def surface(around: int = 155, across: int = 51) -> TriMesh:
 
 
 def wave(arm: int, t: float) -> float:
-    """The angle of an arm's root [rad], from rest on."""
-    return 0.45 * math.sin(RATE * t - 2.0 * math.pi * arm / ARMS) * smooth_step(t / 0.5)
+    """The angle of an arm's root [rad], from rest on. It also has no speed at 0 by differences, which look at both sides."""
+    s = min(1.0, t / 0.5)
+    return 0.45 * math.sin(RATE * t - 2.0 * math.pi * arm / ARMS) * s**2 * (3.0 - 2.0 * s)
 
 
 def path(t: float) -> np.ndarray:

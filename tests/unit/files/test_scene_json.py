@@ -22,7 +22,7 @@ from unibody.model.text import CLASSES
 from unibody.spatial.table import Table
 
 ROOT = Path(__file__).resolve().parents[3]
-WITH_LAMBDAS = {"cable-toy": "'winch'", "hand": "'elbow.drive'", "hagfish": "'joint1.muscle0'", "starfish": "'drive0'"}
+WITH_LAMBDAS = {"cable-toy": "'winch'", "hand": "'elbow.drive'", "hagfish": "'joint1.muscle0'", "starfish": "'drive0'", "fish": "'drive1'"}
 
 
 def tool(name: str):
