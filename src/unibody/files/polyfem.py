@@ -21,7 +21,7 @@ from unibody.element import number
 from unibody.energies import NeoHookean, StVK
 from unibody.errors import ModelError
 from unibody.files.polyfem_functions import DisplacedPoints, Formula, Shifted
-from unibody.files.polyfem_places import SelectedFaces, pieces, placed
+from unibody.files.polyfem_places import SelectedFaces, numbers, pieces, placed
 from unibody.files.polyfem_source import mesh_file, read_polyfem, speaks_polyfem
 from unibody.files.rigid_ipc import shown
 from unibody.meshes import TetMesh
@@ -61,6 +61,11 @@ def load_polyfem(path: str | Path, *, allow_outside: bool = False) -> Scene:
     if not is_polyfem(data):
         raise ModelError(f"scene '{source}': no 'geometry'; give a scene of PolyFEM")
     return _PolyfemReader(source, data, allow_outside).scene()
+
+
+def _written(value: float) -> str:
+    """A number as a formula of it."""
+    return f"{value:.0f}" if value == np.rint(value) and abs(value) < 1e15 else repr(value)
 
 
 class _PolyfemReader:
@@ -291,7 +296,8 @@ class _PolyfemReader:
                 raise ModelError(f"{what}: {shown(entry)}; give an object with id and value")
             if not isinstance(entry["id"], int | list) and entry["id"] != "all":
                 raise ModelError(f"{what} id: {shown(entry['id'])}; give a whole number, a list of them, or 'all'")
-            if entry.get("dimension") and not all(entry["dimension"]):
+            held = entry.get("dimension") or [True]
+            if not isinstance(held, list) or not all(held):
                 raise ModelError(f"{what} dimension: {shown(entry['dimension'])}: vertices here are held in all directions or none")
             self._unknown({k: v for k, v in entry.items() if k != "dimension"}, ENTRY, f"{word}[{j}]")
             out.append(entry)
@@ -300,7 +306,7 @@ class _PolyfemReader:
     def _formulas(self, value: Any, what: str) -> tuple[Formula, Formula, Formula]:
         if not isinstance(value, list) or len(value) != 3:
             raise ModelError(f"{what} value: {shown(value)}; give three numbers or formulas of x, y, z, t")
-        x, y, z = (Formula(v if isinstance(v, str) else f"{number(v, what):g}" if v == int(v) else repr(float(v)), what) for v in value)
+        x, y, z = (Formula(v if isinstance(v, str) else _written(number(v, what)), what) for v in value)
         return x, y, z
 
     def _object(self, data: dict[str, Any], key: str, what: str) -> dict[str, Any]:
@@ -310,13 +316,7 @@ class _PolyfemReader:
         return value
 
     def _vector(self, value: Any, what: str) -> np.ndarray:
-        try:
-            out = np.array(value, float)
-        except (TypeError, ValueError):
-            out = np.zeros(0)
-        if out.shape != (3,) or not np.isfinite(out).all():
-            raise ModelError(f"{what}: {shown(value)}; give three finite numbers")
-        return out
+        return numbers(value, (3,), what)
 
     def _unknown(self, given: dict[str, Any], known: set[str], what: str) -> None:
         for key in given:

@@ -16,6 +16,9 @@ from unibody.spatial.pose import rotation_from_quaternion, rotation_from_vector
 
 AXES = "xyz"
 NO_ID = -1
+LARGEST = 1e100
+"""Of numbers: beyond it squares overflow."""
+LARGEST_ID = 1 << 62
 SELECTED = {"id", "relative", "axis", "position", "box", "center", "radius", "normal", "point", "offset"}
 Listed = Callable[[dict[str, Any], set[str], str], None]
 """Lists keys that are not known."""
@@ -47,16 +50,16 @@ def rotation(value: Any, mode: Any, what: str) -> np.ndarray:
     word = str(mode).lower()
     if word == "axis_angle":
         turn = numbers(value, (4,), f"{what} rotation")
-        return rotation_from_vector(np.radians(turn[0]) * turn[1:] / np.linalg.norm(turn[1:]))
+        return rotation_from_vector(np.radians(turn[0]) * directed(turn[1:], f"{what} rotation"))
     if word == "quaternion":
         q = numbers(value, (4,), f"{what} rotation")
-        return rotation_from_quaternion(np.roll(q, 1) / np.linalg.norm(q))
+        return rotation_from_quaternion(np.roll(directed(q, f"{what} rotation"), 1))
     if word == "rotation_vector":
         return rotation_from_vector(np.radians(numbers(value, (3,), f"{what} rotation")))
     if not word or set(word) - set(AXES):
         known = "axes such as 'xyz', axis_angle, quaternion or rotation_vector"
         raise ModelError(f"{what} rotation_mode: {shown(mode)} is unknown; give {known}")
-    if np.ndim(value) == 0 and len(word) == 1:
+    if not isinstance(value, list) and len(word) == 1:
         value = [value if turned == word else 0.0 for turned in AXES]
     angles, R = np.radians(numbers(value, (3,), f"{what} rotation")), np.eye(3)
     for axis in word:
@@ -69,13 +72,23 @@ def numbers(value: Any, shape: tuple[int, ...], what: str, spread: bool = False)
     """Finite numbers of a shape; one alone counts for all if `spread`."""
     try:
         out = np.array(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         out = np.array(np.nan)
     if spread and out.ndim == 0:
         out = np.full(shape, out)
     if out.shape != shape or not np.isfinite(out).all():
         raise ModelError(f"{what}: {shown(value)}; give {' × '.join(map(str, shape))} finite numbers")
+    if not np.abs(out).max(initial=0.0) <= LARGEST:
+        raise ModelError(f"{what}: {shown(value)}; give numbers within ±{LARGEST:g}")
     return out
+
+
+def directed(x: np.ndarray, what: str) -> np.ndarray:
+    """x as a unit vector."""
+    length = float(np.linalg.norm(x))
+    if length < 1.0 / LARGEST:
+        raise ModelError(f"{what}: {shown(x.tolist())} has no direction; give one that is longer")
+    return x / length
 
 
 def pieces(tets: np.ndarray) -> list[np.ndarray]:
@@ -94,6 +107,9 @@ class SelectedFaces:
         self.low, self.high, self.what = x.min(axis=0), x.max(axis=0), f"{what} surface_selection"
         self.tests: list[tuple[int, Callable[[np.ndarray], np.ndarray]]] = []
         for one in [] if given is None else given if isinstance(given, list) else [given]:
+            number = one.get("id") if isinstance(one, dict) else one
+            if isinstance(number, int) and not abs(number) <= LARGEST_ID:
+                raise ModelError(f"{self.what}: id {shown(number)}; give one of fewer digits")
             if isinstance(one, int):
                 self.tests.append((one, lambda p: np.ones(len(p), bool)))
                 continue

@@ -139,8 +139,9 @@ class BarrierSystem(HoldsAddresses):
         self.friction, self.damping = pair_tables(model, rules, self.affine.rows)
         self.pressures: Pressures | None = None
         if self.affine.touching:
-            reach = everyone.reach if everyone is not None and everyone.reach is not None else REACH * scene_size(self.affine)
-            self.pressures = Pressures(self.affine, reach, everyone.pressure if everyone is not None else None)
+            given = everyone.reach if everyone is not None else None
+            reach = given if given is not None else REACH * scene_size(self.affine)
+            self.pressures = Pressures(self.affine, reach, everyone.pressure if everyone is not None else None, given is not None)
             self.affine.kept = KeptCandidates(self.affine.broad, reach, reach)
         self.stiffness = BodyStiffness(self.affine, options.modulus)
         slip = options.slip_speed / SLIP_SHARE if self.friction.any() else np.inf
@@ -410,16 +411,16 @@ class BarrierSystem(HoldsAddresses):
         beginning; x, the last minimum, and iterations. `balanced`: the law that the contacts at x obey, if another; `guess`: a motion that
         may lead nearer, of a scene that nearly rests."""
         problem, asked, total = posed.problem, self.options.friction_iterations, 0
-        scale = 0.0
+        scale, rubs = 0.0, False
         rounds = MOST_ROUNDS if asked == 0 else asked if last.made else max(asked, FIRST_ROUNDS)
         for k in range(rounds):
-            rubs = False
+            rubbed, rubs = rubs, False
             if posed.friction is not None and posed.barrier is not None:
                 contacts = posed.barrier.contacts(x)
                 if k == 0 and not last.made:
                     contacts = as_if_resting(contacts, posed.barrier.reach)
                 rubs = posed.friction.renew(contacts, x, None if k else balanced)
-            if k and not rubs:
+            if k and not (rubs or rubbed):  # what no longer rubs must be free of it, too
                 break
             if k == 0 and not problem.targets:  # after friction, whose normal forces are those of the beginning
                 scale = abs(problem.value(x))
@@ -493,8 +494,8 @@ def exact_elements(reduction: Reduction) -> dict[str, np.ndarray]:
 
 
 def scene_size(system: AffineSystem) -> float:
-    """The diagonal of the box around all vertices and origins at the start [m]."""
+    """The diagonal of the box around all vertices, and origins of what moves, at the start [m]: the same wherever in the world a scene is."""
     Q, x = system.start[0], np.ascontiguousarray(system.start[0]).ravel()
     if (v := system.vertices) is not None:
         x = v.joined(Q, v.start[0][v.free], v.start[0][v.prescribed])
-    return float(np.linalg.norm(np.ptp(np.concatenate([system.surface.positions(x), Q[:, 0]]), axis=0))) or 1.0
+    return float(np.linalg.norm(np.ptp(np.concatenate([system.surface.positions(x), Q[system.moving, 0]]), axis=0))) or 1.0
