@@ -168,11 +168,15 @@ POLYFEM: dict[str, Any] = {
                 {"id": 4, "center": [0, 0, 0], "radius": 0.1}, {"id": 5, "normal": [0, 1, 0], "point": [0, 0, 0]},
             ],
         },
-        {"mesh": "cube.obj", "is_obstacle": True, "surface_selection": 7, "transformation": {"dimensions": [3, 0.1, 3], "translation": [0, -2, 0]}},
+        {
+            "mesh": "cube.obj", "is_obstacle": True, "surface_selection": 7,
+            "transformation": {"dimensions": [3, 0.1, 3], "translation": [0, -2, 0]},
+        },
         {"type": "plane", "is_obstacle": True, "point": [0, -3, 0], "normal": [0, 1, 0]},
     ],
     "materials": [
-        {"id": 1, "type": "NeoHookean", "E": 1e5, "nu": 0.3, "rho": 1000}, {"id": [2, 3], "type": "SaintVenant", "lambda": 1e4, "mu": 1e4, "rho": 1},
+        {"id": 1, "type": "NeoHookean", "E": 1e5, "nu": 0.3, "rho": 1000},
+        {"id": [2, 3], "type": "SaintVenant", "lambda": 1e4, "mu": 1e4, "rho": 1},
     ],
     "time": {"tend": 0.03, "dt": 0.01, "t0": 0, "integrator": {"type": "BDF", "steps": 2}},
     "space": {"discr_order": 1},
@@ -225,7 +229,8 @@ def soft() -> ub.Model:
     arm = b.body("arm", shape=ub.Box((0.2, 0.05, 0.05)), density=500.0, X_WB=ub.Pose((0.12, 0, 1.0)))
     b.joint("hinge", ub.Revolute((0, 1, 0)), b.world, arm, X_PF=ub.Pose((0, 0, 1.0)), X_BM=ub.Pose((-0.12, 0, 0)))
     rubber = ub.NeoHookean(young=1e5, poisson=0.4, damping=1e-3)
-    block = b.soft("block", ub.TetMesh.box((0.2, 0.1, 0.1), (1, 1, 1)), rubber, 1000, X_WB=ub.Pose((0.12, 0, 1.2)), order=2, mass="consistent")
+    meat = ub.TetMesh.box((0.2, 0.1, 0.1), (1, 1, 1))
+    block = b.soft("block", meat, rubber, 1000, X_WB=ub.Pose((0.12, 0, 1.2)), order=2, mass="consistent")
     b.attach(block.vertices[block.vertices.x[:, 2] < 1.151], arm)
     fabric = ub.Fabric(young=1e5, poisson=0.3, thickness=2e-3, strain_limit=0.2, warp=2e5)
     sheet = b.cloth("sheet", ub.TriMesh.grid((0.2, 0.2), 0.1), fabric, 300, X_WB=ub.Pose((0.45, 1.1, 1)), V_WB=(0, 0, 0, 0, 0, 1))
@@ -234,14 +239,14 @@ def soft() -> ub.Model:
     b.attach(sheet.vertices[[0]], rope.at(edge=2, weights=(0.125, 0.875)))
     b.prescribe(sheet.vertices[[9]], ub.Table((0.0, 1.0), [[0.55, 1.2, 1.0], [0.55, 1.2, 1.1]]), name="lifted")
     b.prescribe(block.vertices[[-1]], None, name="held")
-    bag = b.cloth("bag", ball(), ub.Fabric(1e5, 0.3, 2e-3), 300, pressure=50.0, X_WB=ub.Pose((0, -1, 0.5)))
+    bag = b.cloth("bag", cushion(), ub.Fabric(1e5, 0.3, 2e-3), 300, pressure=50.0, X_WB=ub.Pose((0, -1, 0.5)))
     b.add(ub.SpringDamper(bag.vertex(0), arm.at(0, 0, 0.02), stiffness=3.0, damping=0.1), name="spring")
     b.add(ub.Cable([bag.at(face=1, weights=(0.2, 0.3, 0.5)), b.world.at(0, -1, 1)], stiffness=3.0), name="cable")
     b.add(ub.Contact(friction=0.4, self_contact=True), name="touch")
     return b.build()
 
 
-def ball() -> ub.TriMesh:
+def cushion() -> ub.TriMesh:
     """A closed surface."""
     x, faces = ub.Box((0.2, 0.2, 0.2)).triangles()
     return ub.TriMesh(x, faces)

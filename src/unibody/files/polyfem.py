@@ -21,7 +21,7 @@ from unibody.element import number
 from unibody.energies import NeoHookean, StVK
 from unibody.errors import ModelError
 from unibody.files.polyfem_functions import DisplacedPoints, Formula, Shifted
-from unibody.files.polyfem_places import SelectedFaces, numbers, pieces, placed
+from unibody.files.polyfem_places import LARGEST_ID, SelectedFaces, directed, numbers, pieces, placed
 from unibody.files.polyfem_source import mesh_file, read_polyfem, speaks_polyfem
 from unibody.files.rigid_ipc import shown
 from unibody.meshes import TetMesh
@@ -235,7 +235,7 @@ class _PolyfemReader:
         else:
             raise ModelError(f"{what}: no material has the id {volume} of its volume; give one")
         word = f"{self.where} material {volume}"
-        if m.get("type") not in LAWS:
+        if not isinstance(m.get("type"), str) or m["type"] not in LAWS:
             raise ModelError(f"{word}: type {shown(m.get('type'))} has no law here; known are {', '.join(LAWS)}")
         self._unknown(m, {"id", "type", "E", "nu", "rho", "lambda", "mu"}, f"material {volume}")
         if "lambda" in m or "mu" in m:
@@ -252,9 +252,7 @@ class _PolyfemReader:
             height = number(given.get("height", 0.0), f"{what} height")
             point = (0.0, height, 0.0) if kind == "ground" else self._vector(given.get("point", (0, 0, 0)), f"{what} point")
             normal = np.array([0.0, 1.0, 0.0]) if kind == "ground" else self._vector(given.get("normal", (0, 1, 0)), f"{what} normal")
-            if not normal.any():
-                raise ModelError(f"{what} normal: {shown(given['normal'])} has no direction; give another")
-            b.body(f"{kind}{k}", Plane(), kind="static", X_WB=upright(np.asarray(point, float), normal))
+            b.body(f"{kind}{k}", Plane(), kind="static", X_WB=upright(np.asarray(point, float), normal, f"{what} normal"))
             return
         self._geometry_keys(given, SOLID, what)
         path = mesh_file(self.home, given.get("mesh"), f"{what} mesh", self.allow_outside)
@@ -294,7 +292,8 @@ class _PolyfemReader:
             what = f"{self.where} {word}[{j}]"
             if not isinstance(entry, dict) or "id" not in entry or "value" not in entry:
                 raise ModelError(f"{what}: {shown(entry)}; give an object with id and value")
-            if not isinstance(entry["id"], int | list) and entry["id"] != "all":
+            ids = entry["id"] if isinstance(entry["id"], list) else [entry["id"]]
+            if entry["id"] != "all" and not all(isinstance(one, int) and abs(one) <= LARGEST_ID for one in ids):
                 raise ModelError(f"{what} id: {shown(entry['id'])}; give a whole number, a list of them, or 'all'")
             held = entry.get("dimension") or [True]
             if not isinstance(held, list) or not all(held):
@@ -325,9 +324,9 @@ class _PolyfemReader:
                 self.left_out.append(line)
 
 
-def upright(p: np.ndarray, normal: np.ndarray) -> Pose:
+def upright(p: np.ndarray, normal: np.ndarray, what: str) -> Pose:
     """A place whose z axis is the normal."""
-    z = normal / np.linalg.norm(normal)
+    z = directed(normal, what)
     x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
     X = np.eye(4)
     X[:3, 0], X[:3, 2], X[:3, 3] = x / np.linalg.norm(x), z, p

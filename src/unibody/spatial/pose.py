@@ -115,7 +115,7 @@ def vector(value: Any, n: int, what: str) -> np.ndarray:
     """n finite numbers, or a ModelError that says what they should be."""
     try:
         out = np.array(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what}: {value!r} is not numeric; give {n} numbers") from None
     if out.shape != (n,):
         raise ModelError(f"{what}: shape {out.shape} of {value!r}; give {n} numbers")

@@ -125,7 +125,7 @@ def _variable(name: Any, value: Any, rows: int) -> Variable:
         value, units = value[1], str(value[2]) if len(value) > 2 else ""
     try:
         x = np.asarray(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"measure '{name}': {shown(value)} is no number and no array; give one") from None
     if dims is None:
         dims = tuple("time" if k == 0 and n == rows else f"{name}_{k}" for k, n in enumerate(x.shape))

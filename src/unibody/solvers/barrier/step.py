@@ -494,7 +494,7 @@ def exact_elements(reduction: Reduction) -> dict[str, np.ndarray]:
 
 
 def scene_size(system: AffineSystem) -> float:
-    """The diagonal of the box around all vertices, and origins of what moves, at the start [m]: the same wherever in the world a scene is."""
+    """The diagonal of the box around all vertices and origins of what moves at the start [m]: the same wherever a scene stands."""
     Q, x = system.start[0], np.ascontiguousarray(system.start[0]).ravel()
     if (v := system.vertices) is not None:
         x = v.joined(Q, v.start[0][v.free], v.start[0][v.prescribed])
