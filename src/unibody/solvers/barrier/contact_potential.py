@@ -42,8 +42,6 @@ AT_REST = 1e-4
 LITTLE = 1e-3
 SHARPER = 2.0
 """Slips are found to a twentieth where distances are to a tenth."""
-TINY = 0.5
-"""Of the distance between two bodies: what both may move without a look at anything else. Collision detection would allow 0.9 of it."""
 DIGITS = 1e-15
 """Distances are as exact as coordinates: that is what the barriers' values can be trusted to."""
 
@@ -238,22 +236,15 @@ class BarrierPotential(Potential):
             add(c.pair.ravel(), places[0], record, self._law.pressure, self._law.reach, self._factor, own_out, between_out)
 
     def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
-        if self._tiny(x, p):
-            return 1.0
-        t, ahead = self._search.safe_step(x, p, self._alone)
+        begun = (self.contacts(x), self._system.motions(p)[:, 1]) if self._half_spaces_rest(p) else None
+        t, ahead = self._search.safe_step(x, p, self._alone, begun)
         if ahead is not None:
             self._known = x + t * p, ahead
         return t
 
-    def _tiny(self, x: np.ndarray, p: np.ndarray) -> bool:
-        """Whether no two bodies move by more than a part of the distance between them: then nothing can touch on the way."""
+    def _half_spaces_rest(self, p: np.ndarray) -> bool:
         planes = self._system.surface.plane_body
-        if not self._fixed.all() or (len(planes) and p[: 12 * self._system.rows].reshape(-1, 12)[planes].any()):
-            return False
-        c, way = self.contacts(x), self._system.motions(p)[:, 1]
-        if not 2.0 * way.max(initial=0.0) < TINY * self._law.reach:
-            return False
-        return bool((way[c.pair].sum(axis=1) < TINY * c.distance).all())
+        return bool(self._fixed.all()) and not (len(planes) and p[: 12 * self._system.rows].reshape(-1, 12)[planes].any())
 
     def first_hit(self, x: np.ndarray, p: np.ndarray) -> tuple[int, int] | None:
         """The bodies between which the way p ends first."""
