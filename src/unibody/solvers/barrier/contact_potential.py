@@ -203,7 +203,8 @@ class BarrierPotential(Potential):
         self._system, self._law, self._factor, self._alone = system, law, factor, alone
         self._fixed = system.place[system.surface.plane_body] < 0
         """Which half-spaces do not move by themselves."""
-        self._known = x.copy(), self._search.contacts(x)
+        self._known = [(x.copy(), self._search.contacts(x))]
+        """The last two places, with what is near there: a search that turns back knows where it was."""
         self._press = np.zeros(1)
         self._loose: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -213,10 +214,12 @@ class BarrierPotential(Potential):
         return self._law.reach
 
     def contacts(self, x: np.ndarray) -> ContactSet:
-        """Everything nearer than the reach; that of the last call again if nothing has moved."""
-        if not np.array_equal(self._known[0], x):
-            self._known = x.copy(), self._search.contacts(x)
-        return self._known[1]
+        """Everything nearer than the reach."""
+        if not np.array_equal(self._known[0][0], x):
+            before = self._known[-1]
+            known = before[1] if np.array_equal(before[0], x) else self._search.contacts(x)
+            self._known = [(x.copy(), known), self._known[0]]
+        return self._known[0][1]
 
     def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
         return (self.contacts(x).pair,)
@@ -239,7 +242,7 @@ class BarrierPotential(Potential):
         begun = (self.contacts(x), self._system.motions(p)[:, 1]) if self._half_spaces_rest(p) else None
         t, ahead = self._search.safe_step(x, p, self._alone, begun)
         if ahead is not None:
-            self._known = x + t * p, ahead
+            self._known = [(x + t * p, ahead), self._known[0]]
         return t
 
     def _half_spaces_rest(self, p: np.ndarray) -> bool:
