@@ -112,10 +112,10 @@ class Pressures:
         """(moving,) κ at rest, in units of m/A."""
         return CARRIED * self._gravity + self.reach * 2.0**nearer / h**2
 
-    def nearest(self, contacts: ContactSet) -> np.ndarray:
-        """(moving,) log₂ of the share of the reach that ends before all contacts of a body."""
+    def nearest(self, pair: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+        """(moving,) log₂ of the share of the reach that ends before all contacts of a body, of these pairs and gaps."""
         least = self._longest.copy()
-        np.minimum.at(least, contacts.pair.ravel(), np.repeat(contacts.distance, 2))
+        np.minimum.at(least, pair.ravel(), np.repeat(gaps, 2))
         return np.log2(np.maximum(least[self._moving] / self.reach, LEAST))
 
     def raised(self, steps: np.ndarray, nearer: np.ndarray, touching: np.ndarray, h: float, V: np.ndarray) -> np.ndarray:
@@ -158,4 +158,6 @@ def sizes(owner: np.ndarray, rest: np.ndarray, n: int) -> np.ndarray:
     low, high = np.full((n, 3), np.inf), np.full((n, 3), -np.inf)
     np.minimum.at(low, owner, rest)
     np.maximum.at(high, owner, rest)
-    return np.asarray(np.linalg.norm(np.where(high >= low, high - low, 0.0), axis=1))
+    span = np.zeros((n, 3))
+    np.subtract(high, low, out=span, where=high >= low)
+    return np.asarray(np.linalg.norm(span, axis=1))
