@@ -156,6 +156,8 @@ class Pose:
     def __post_init__(self) -> None:
         p = vector3(self.p, "Pose p")
         wxyz = vector(self.wxyz, 4, "Pose wxyz")
+        if (most := float(np.abs(wxyz).max())) > 1e100:  # its square is no number
+            wxyz = wxyz / most
         size = float(np.linalg.norm(wxyz))
         if size < 1e-12:
             raise ModelError(f"Pose wxyz: {self.wxyz!r} has no direction; give a quaternion such as (1, 0, 0, 0)")
