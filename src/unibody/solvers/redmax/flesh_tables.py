@@ -301,7 +301,7 @@ class FleshTables:
             SEEN_VERTEX: np.concatenate([np.zeros(0, np.int64), *(p.vertices for p in points)]),
             SEEN_WEIGHT: np.concatenate([np.zeros(0), *(p.weights for p in points)]),
             POINT_START: v.stands_for.start, POINT_OF: v.stands_for.of, POINT_WEIGHT: v.stands_for.weight, VERTEX_MASS: v.own_mass,
-            FLESH_CHOICE: np.array([0.0, self.model.nq_joints, self.model.nv_joints]), VERTEX_X: 3 * v.count, VERTEX_V: 3 * v.count,
+            FLESH_CHOICE: np.array([0.0, self.model.nq_joints, self.model.nv_joints, 0.0]), VERTEX_X: 3 * v.count, VERTEX_V: 3 * v.count,
             VERTEX_WAY: 3 * v.count, VERTEX_A: 3 * v.count,
             VERTEX_F: 3 * v.count, VERTEX_NOW: 3 * v.count, PRESCRIBED_X: 9 * len(v.prescribed),
             ENERGY_BATCHES: e.batch_table, ENERGY_INDEX: e.index, ENERGY_PARAMETERS: e.parameters,
@@ -322,5 +322,5 @@ class FleshTables:
             ENTRY_SOURCE: self.take[self.plan.pivots.source], ENTRY_TARGET: self.plan.pivots.target, ORDER: self.plan.pivots.order,
             UPDATE: self.update, PAIR_PLACE: np.array(pair_place, np.int64), STACK: work.stack.size, PACKED: work.packed.size,
             FRONT: work.front.size, FACTOR: work.L.size, BODY_PAIRS: 36 * len(self.pairs), UNKNOWNS: n, REDUCED: n,
-            SOLVE_SCRATCH: max(self.plan.pivots.tallest, 1), FLESH_ADDRESSES: np.array([kick], np.int64),
+            SOLVE_SCRATCH: max(self.plan.pivots.tallest, 1), FLESH_ADDRESSES: np.array([kick, 0], np.int64),
         }  # fmt: skip
