@@ -18,7 +18,7 @@ from unibody.coordinates.reduced.observe import observe_reduced
 from unibody.coordinates.reduced.tables import ReducedTables
 from unibody.coordinates.reduced.workspace import FLOATING, FREE, IMPLICIT_CHOICE, IMPLICIT_F, OWN, ROWS, STEP_LENGTH, X_SOLVED
 from unibody.coordinates.signals import FillSignals, signal_function
-from unibody.coordinates.stages import FORCE_STAGE, IMPLICIT_STAGE, KICK_STAGE, PROJECT_STAGE, SEE_STAGE, SOLVE_STAGE
+from unibody.coordinates.stages import FACTOR_STAGE, FORCE_STAGE, IMPLICIT_STAGE, KICK_STAGE, PROJECT_STAGE, SEE_STAGE, SOLVE_STAGE
 from unibody.coordinates.workspace import LOAD, MASSES, RESPONSE_X, V_WB, X_WB, F
 from unibody.energies.base import VALUE
 from unibody.energies.evaluate import EnergyTables
@@ -26,13 +26,14 @@ from unibody.model.deformable import DeformableInfo
 from unibody.model.deformed import rate_of
 from unibody.model.implicit_tables import ImplicitTables
 from unibody.model.model import Model
+from unibody.solvers.redmax.flesh_kkt import PaperForm
 from unibody.solvers.redmax.flesh_rows import load_rows_on_bodies, project_with_points, see_rows_with_points, solve_with_points
 from unibody.solvers.redmax.flesh_step import fill_implicit_with_flesh, kick_with_vertices, recover_vertices
 from unibody.solvers.redmax.flesh_tables import FleshTables, VertexTables, with_vertex_masses
 from unibody.solvers.redmax.flesh_vertices import load_with_vertices, place_vertices
 
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
-    CORRECTING, FLESH, FLESH_ADDRESSES, FLESH_CHOICE, PRESCRIBED_X, REDUCED, ROWS_ALONE, ROW_FORCE, ROW_MOTION, ROW_REDUCED, ROW_STATE,
+    CORRECTING, FLESH, FLESH_ADDRESSES, FLESH_CHOICE, KKT, PRESCRIBED_X, REDUCED, ROWS_ALONE, ROW_FORCE, ROW_MOTION, ROW_REDUCED, ROW_STATE,
     ROW_UNKNOWNS, ROW_WRENCH, UNKNOWNS, VERTEX_A, VERTEX_V, VERTEX_X,
 )  # fmt: skip
 from unibody.solvers.redmax.matrix import SINGLE
@@ -61,8 +62,13 @@ class FleshSystem(RedMaxSystem):
 
     def __init__(self, model: Model, *options: Any):
         self.whole = model
-        self.row_by_row = any(model.body(name) >= model.n_bodies for _, c in model.constraints for name in c.bodies())
+        self.form = PaperForm() if options and options[0] == "kkt" else None
+        on_points = any(model.body(name) >= model.n_bodies for _, c in model.constraints for name in c.bodies())
+        self.row_by_row = on_points or self.form is not None
         super().__init__(model, *options)
+        if self.form is not None:
+            self.form.system = self
+            self.view(FLESH_CHOICE)[KKT] = 1.0
         self.dynamics.model = self.model = model  # not that with vertices' masses, of which only tables know
         self.vertices = self.flesh.vertices
         more = 3 * len(self.vertices.free)
@@ -90,7 +96,10 @@ class FleshSystem(RedMaxSystem):
         out |= {X_WB: 12 * n, V_WB: 6 * n, F: 6 * n, IMPLICIT_F: 6 * n, OWN: 21 * n}
         if self.row_by_row:
             k, points = self.constraints.rows, self.whole.n_frames - self.whole.n_bodies
-            out[FLESH_ADDRESSES] = np.array([kick, ALONE[self.method].address], np.int64)
+            if self.form is not None:
+                self.form.bind(tables.callback_errors)
+            inner, recover = (0, self.form.recover_address) if self.form is not None else (ALONE[self.method].address, 0)
+            out[FLESH_ADDRESSES] = np.array([kick, inner, recover], np.int64)
             unknowns, vertices = out[UNKNOWNS], 3 * self.whole.n_vertices
             out |= {LOAD: 6 * n, RESPONSE_X: 6 * n * k, X_SOLVED: 6 * n, SIDE_F: 6 * n, ROW_STATE: 1, ROW_FORCE: vertices}
             out |= {ROW_WRENCH: 6 * (n - points), ROW_REDUCED: unknowns, ROW_UNKNOWNS: unknowns}
@@ -106,7 +115,9 @@ class FleshSystem(RedMaxSystem):
         stages[KICK_STAGE] = kick_with_vertices.address
         if self.row_by_row:
             stages[SOLVE_STAGE], stages[SEE_STAGE] = solve_with_points.address, see_rows_with_points.address
-            stages[PROJECT_STAGE] = project_with_points.address if stages[PROJECT_STAGE] else 0
+            stages[PROJECT_STAGE] = project_with_points.address if stages[PROJECT_STAGE] and self.form is None else 0
+            if self.form is not None:
+                stages[FACTOR_STAGE], stages[SOLVE_STAGE] = self.form.factor_address, self.form.solve_address
         return stages
 
     def _accelerate_along_rows(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, met: np.ndarray) -> None:
@@ -188,7 +199,9 @@ class FleshSystem(RedMaxSystem):
         return y
 
     def _load_rows_on_bodies(self) -> None:
-        if self.row_by_row:
+        if self.form is not None:
+            self.form.load_bodies()
+        elif self.row_by_row:
             load_rows_on_bodies(self.layout, self.ints, self.constants, self.work)
 
     def correct(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, aim: np.ndarray | None, control: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ SUPPORT_WEIGHT = _constant("SUPPORT_WEIGHT", "(…, 4) weights of supports")
 SEEN_WEIGHT = _constant("SEEN_WEIGHT", "weights of SEEN_VERTEX")
 POINT_WEIGHT = _constant("POINT_WEIGHT", "weights of POINT_OF")
 VERTEX_MASS = _constant("VERTEX_MASS", "(N,) masses that are not those of a body [kg]")
-FLESH_CHOICE = _constant("FLESH_CHOICE", "(4,) whether a correction is asked for; where q and v of vertices begin; whether rows act alone")
+FLESH_CHOICE = _constant("FLESH_CHOICE", "(5,) numbers that say what is asked for, below")
 VERTEX_X = _work("VERTEX_X", "(N, 3) places [m]")
 VERTEX_V = _work("VERTEX_V", "(N, 3) velocities now, of prescribed vertices those at the end of the step [m/s]")
 VERTEX_NOW = _work("VERTEX_NOW", "(N, 3) velocities now [m/s]")
@@ -89,10 +89,11 @@ ROW_REDUCED = _work("ROW_REDUCED", "(3f + 6b,) as REDUCED, of these forces")
 ROW_UNKNOWNS = _work("ROW_UNKNOWNS", "(3f + 6b,) as UNKNOWNS, of these forces")
 ROW_MOTION = _work("ROW_MOTION", "scratch: accelerations of vertices (N, 3); or loads and motions of points, motions of bodies (6 each)")
 # what stands behind it
-FLESH_ADDRESSES = _int("FLESH_ADDRESSES", "(2,) of what else moves velocities at the end of a step, or 0; of the bodies' own solution")
+FLESH_ADDRESSES = _int("FLESH_ADDRESSES", "(3,) of what else ends a step, or 0; of the bodies' own solution; of the paper's form")
 
 FREE_FREE, FREE_BODY, FREE_HELD, HELD_HELD, HELD_BODY, BORDER_SIZE = range(6)
 """What BLOCK_COUNTS holds."""
 
-CORRECTING, FIRST_Q, FIRST_V, ROWS_ALONE = range(4)
-"""What FLESH_CHOICE holds."""
+CORRECTING, FIRST_Q, FIRST_V, ROWS_ALONE, KKT = range(5)
+"""What FLESH_CHOICE holds: whether a Newton correction is asked for, where q and v of vertices begin, whether rows act alone, and whether
+multipliers hold attached vertices (`flesh_kkt`)."""

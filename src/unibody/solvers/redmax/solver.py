@@ -117,6 +117,8 @@ class RedMax(Solver):
         for name in self.explicit:
             if name not in known:
                 raise ModelError(f"RedMax explicit: no force is named {name!r}; the forces are {', '.join(known) or 'none'}")
+        if self.linear == "kkt" and not model.deformables:
+            raise ModelError("RedMax: linear='kkt' is a form of steps with deformables, and this model has none; give linear='direct'")
         anticipate = self.limits == "anticipate"
         definite = self.geometric == "definite" and self.rule == "linearly-implicit"
         system = (FleshSystem if model.deformables else RedMaxSystem)(

@@ -59,7 +59,7 @@ from unibody.solvers.redmax.displacement import difference_own
 from unibody.solvers.redmax.point_pairs import END, PairTables, add_pair_blocks, fill_apart, load_apart
 from unibody.solvers.redmax.unilateral import multiplier_callback
 
-LINEAR = ("auto", "pcg", "direct", "dense", "plain")
+LINEAR = ("auto", "pcg", "direct", "dense", "plain", "kkt")
 
 ALONE = {
     "tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively, "contract": solve_inside,
@@ -250,7 +250,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         if self.method in closed:
             stages[FUSED_STAGE] = closed[self.method].address
         else:
-            stages[SOLVE_STAGE] = ALONE[self.method].address
+            stages[SOLVE_STAGE] = ALONE.get(self.method, solve_projected).address
         return stages
 
     def prepare(self, dt: float) -> None:
