@@ -89,7 +89,7 @@ SMALL = {
 @pytest.mark.parametrize("rule", ["linearly-implicit", "bdf2"])
 @pytest.mark.parametrize("name", SMALL)
 def test_the_papers_form_moves_everything_as_elimination_does(name: str, rule: str) -> None:
-    """Vertices, what joints and attachments bear and multipliers, to 1e-9 of the largest: springs between flesh and bones, cloth on a solid,
+    """Vertices, what joints and attachments bear and multipliers, to 1e-9 of the largest: springs between flesh and bones, cloth on solids,
     a driven body, loops, a drive, a coupling, a limit, rows on vertices. Newton's iteration ends at 1e-11 of the velocities."""
     model = SMALL[name]()
     ours, paper = (run(model, 4e-3, 1e-3, rule=rule, linear=linear, project=False) for linear in ("auto", "kkt"))

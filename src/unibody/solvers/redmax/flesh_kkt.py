@@ -9,7 +9,7 @@ written out and factored densely, by LU, in NumPy: `linear="kkt"`, for compariso
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
@@ -25,14 +25,11 @@ from unibody.solvers.redmax.matrix import fill_least
 from unibody.solvers.redmax.workspace import SIDE_F
 from unibody.spatial.pose import skew
 
-if TYPE_CHECKING:
-    from unibody.solvers.redmax.flesh_system import FleshSystem
-
 
 class PaperForm:
-    """Eq. 6 of a system, which is known once it has arrays."""
+    """Eq. 6 of a system of bodies and vertices, which is known once it has arrays."""
 
-    system: FleshSystem
+    system: Any
 
     def bind(self, errors: CallbackErrors) -> None:
         """Addresses of what compiled code asks for."""

@@ -277,8 +277,10 @@ def project_with_points(
     choice = part(constants, layout, FLESH_CHOICE)
     first_q, first_v = int(choice[FIRST_Q]), int(choice[FIRST_V])
     free = 3 * part(ints, layout, FREE_VERTEX).size
+    # the functions of time at the end of the step
     if stages[SIGNAL_STAGE] != 0:
         FillSignals(stages[SIGNAL_STAGE], t, part(work_out, layout, SIGNALS))
+    # positions, as long as corrections bring violations down: G A⁻¹ Gᵀ μ = −C
     before = 0.0
     for k in range(PROJECT_LIMIT):
         largest = see_state(layout, ints, constants, stages, control, work_out, q_out, v_out)
@@ -294,6 +296,7 @@ def project_with_points(
         advance_own(layout, ints, constants, q_out, step, 1.0, q_out)
         for j in range(free):
             q_out[first_q + j] += moved[j]
+    # velocities: G A⁻¹ Gᵀ μ = −Ċ
     for r in range(target.size):
         target[r] = -active[r] * rate[r] if compliance[r] == 0.0 else 0.0
     solve_closure_again(gram, target, closure, multiplier, rank)
