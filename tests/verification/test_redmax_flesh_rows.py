@@ -171,3 +171,25 @@ def test_rows_on_prescribed_vertices_are_refused_by_name() -> None:
     b.add(ub.Distance(b.world.at(0, 0, 1), arm.vertex(upmost(arm))), name="tie")
     with pytest.raises(ub.Unsupported, match="'tie'.*prescribed vertices"):
         ub.Simulation(b.build(), "redmax")
+
+
+def test_strands_with_flesh_on_them_touch_and_do_not_pass() -> None:
+    """Self-contact by splines: a rod that carries flesh is pushed across another; it stops where their radii meet, and once all is at rest
+    the multipliers are the force. Drag of 2 N s/m and matter are damped within 0.2 s: e⁻⁷ of the force is left."""
+    b = ub.Builder(gravity=None)
+    points = []
+    for name, z, kind in (("low", 0.0, "static"), ("high", 0.05, "dynamic")):
+        rod = b.body(name, shape=ub.Box((0.2, 0.02, 0.02)), density=1000.0, kind=kind, X_WB=ub.Pose((0, 0, z)))
+        ends = np.linspace(-0.1, 0.1, 5)
+        points += [rod.at(x, 0.0, 0.0) if name == "low" else rod.at(0.0, x, 0.0) for x in ends]
+    b.joint("slide", ub.Prismatic((0, 0, 1)), b.world, rod, X_PF=ub.Pose((0, 0, 0.05)))
+    b.add(ub.BodyDamping(rod, linear=2.0))
+    b.add(ub.AppliedWrench(rod, force=(0, 0, -1.0)))
+    matter = ub.CoRotated(young=1e5, poisson=0.3, damping=1e-2)
+    flesh = b.soft("flesh", block((0.05, 0.05, 0.05), (1, 1, 1)), matter, density=500.0, X_WB=ub.Pose((0, 0, 0.075)))
+    b.attach(flesh.vertices[flesh.vertices.x[:, 2] < 0.051], rod)
+    b.add(ub.SplineContact(points, 0.01, blocks=9), name="skin")
+    rec = run(b, 1.5, 0.01)
+    height = rec.pose("high")[:, 2]
+    assert height.min() > 0.02 - 1e-9 and height[-1] == pytest.approx(0.02, abs=1e-6)
+    assert rec.multiplier("skin")[-1].sum() == pytest.approx(1.0, abs=1e-3)
