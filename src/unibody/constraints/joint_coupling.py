@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints.base import Constraint, Rows
+from unibody.constraints.coupling import LARGEST
 from unibody.constraints.joint_coordinates import coordinates_of, place_of
 from unibody.element import Kinematics, Packing, number
 from unibody.errors import ModelError

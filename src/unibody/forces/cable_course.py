@@ -1,11 +1,10 @@
 """The course of a cable over points and wheels at an instant: which wheels it touches, its spans, and the tension in each.
 
 Spans (`cable_spans`) follow each other; a wheel between two of them adds the arc r θ, θ = s (φ_leave − φ_arrive). A wheel around which
-the cable would turn the other way, θ < 0, is left, in its plane: the cable goes straight past it. Poses tell θ but for whole turns, so it is taken
-from a window of one turn about the start (`cable_start`); near its edges, and where a span has no tangent, a taut cable has no tension that one could trust: it is NaN, and
-the step fails. A wheel that grips is never left, and counts its turns: there a section
-ends and another begins, whose lengths are counted to a mark on the wheel, so that its turning feeds one and takes from the other. Of a
-section
+the cable would turn the other way, θ < 0, is left, in its plane: the cable goes straight past it. Poses tell θ but for whole turns, so it
+is taken from a window of one turn about the start (`cable_start`); near its edges, and where a span has no tangent, a taut cable has no
+tension that one could trust: it is NaN, and the step fails. A wheel that grips is never left, and counts its turns: there a section ends
+and another begins, whose lengths are counted to a mark on the wheel, so that its turning feeds one and takes from the other. Of a section
 
     L = Σ ℓ + Σ r θ (+ s r φ to a mark),  stretch = L − L₀ − p(t),   T = max(0, k stretch + c (L̇ − ṗ)) while stretch > 0, else 0
 
@@ -176,7 +175,8 @@ def fill_course(index, parameters, signals, X, V, q, i, f, level, course_out, sc
 
 @device
 def fill_section(index, parameters, signals, V, q, i, f, begin, known, course_out):
-    """Stretch and tensions of the section that begins at a node; returns the node at which it ends. NaN if it is taut and its course unknown."""
+    """Stretch and tensions of the section that begins at a node, NaN if it is taut and its course unknown; returns the node at which it
+    ends."""
     n = index[i]
     spans = STATE * n
     # L and L̇; ends on wheels that grip are counted to the wheel's mark

@@ -34,8 +34,8 @@ LENGTH, FIRST_ANGLE, SECOND_ANGLE, FIRST_AT, SECOND_AT, MISSED, GRADIENT, RATE, 
 SPAN = 178
 """Numbers of a span, in this order: ℓ, φ_a, φ_b, P_a 3, P_b 3, how far it is from being tangent (|h|, in radii), G 12, E 12, H 12×12."""
 TANGENT = 1e-6
-"""Of |h|, in radii: what Newton's method ends with is 1e-14, and what has no tangent (a point within a wheel, wheels that overlap) is off by
-as much as it lies within."""
+"""Of |h|, in radii: what Newton's method ends with is 1e-14, and what has no tangent (a point within a wheel, wheels that overlap) is off
+by as much as it lies within."""
 SCRATCH = 3 * 14 * 3 + 14 * 14
 """Numbers that `fill_hessian` works with: D, N_a, N_b and 𝓛_zz."""
 SHORTEST = 1e-12

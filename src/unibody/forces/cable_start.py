@@ -162,8 +162,8 @@ def _check_tangents(points: Sequence[Point | Pulley], sides: Sequence[int], X: n
         apart = np.linalg.norm(d - (d @ axis) * axis)
         if len(wheels) == 1 and apart <= wheel.radius:
             raise ModelError(
-                f"'{name}': point {2 * m + 1 - at} lies within pulley {at} of radius {wheel.radius:g} m on '{wheel.center.body}'; put it farther "
-                "away"
+                f"'{name}': point {2 * m + 1 - at} lies within pulley {at} of radius {wheel.radius:g} m on '{wheel.center.body}'; "
+                "put it farther away"
             )
         if isinstance(a, Pulley) and isinstance(b, Pulley):
             other = X[m + 1, :9].reshape(3, 3) @ np.array(b.axis)
@@ -175,7 +175,8 @@ def _check_tangents(points: Sequence[Point | Pulley], sides: Sequence[int], X: n
 
 def no_tangent(points: Sequence[Point | Pulley], m: int, l: int, name: str) -> ModelError:
     told = ", ".join(f"{k} on '{p.center.body}' of {p.radius:g} m" for k, p in ((m, points[m]), (l, points[l])) if isinstance(p, Pulley))
-    return ModelError(f"'{name}': no tangent between {m} and {l} (pulleys {told}) as the cable turns; put them farther apart, or give another side")
+    why = f"no tangent between {m} and {l} (pulleys {told}) as the cable turns"
+    return ModelError(f"'{name}': {why}; put them farther apart, or give another side")
 
 
 def _sense(packing: Packing, wheel: Pulley, name: str) -> tuple[int, float]:

@@ -120,8 +120,8 @@ class PulleyCable(Force):
         return out
 
     def trouble(self, kinematics: Kinematics) -> str | None:
-        """Why a step from here may have failed by this cable: a point that came into a wheel, wheels into each other, or a wheel about which
-        it is nearly a turn from where it began."""
+        """Why a step from here may have failed by this cable: a point that came into a wheel, wheels into each other, or a wheel about
+        which it is nearly a turn from where it began."""
         course, numbers = self._course(kinematics, 0), self._numbers
         state = course.state
         for m, l in pairwise(course.nodes):
@@ -135,8 +135,8 @@ class PulleyCable(Force):
                 low, high = (round(np.degrees(x)) for x in (lowest + BLIND, lowest + 2.0 * np.pi - BLIND))
                 two = sorted(round(np.degrees(x)) for x in (turn, turn + (2.0 if turn < lowest + np.pi else -2.0) * np.pi))
                 return (
-                    f"on pulley {m} on '{node.center.body}' the cable turns by {two[0]}° or {two[1]}°, which look alike; from its start it is "
-                    f"followed from {low}° to {high}° only; start it nearer to there, give turns=, or let the wheel grip"
+                    f"on pulley {m} on '{node.center.body}' the cable turns by {two[0]}° or {two[1]}°, which look alike; from its start it "
+                    f"is followed from {low}° to {high}° only; start it nearer to there, give turns=, or let the wheel grip"
                 )
         return None
 

@@ -92,7 +92,7 @@ class Barrier(Solver):
         if isinstance(element, Constraint) and element.nonholonomic:
             return f"{type(element).__name__} holds velocities only, which no potential does"
         if isinstance(element, PulleyCable) and element.loses_while_paying:
-            return "a winch with damping or friction of its Cable is no potential's; give neither, or wind it up on a drum (Pulley(grip=True))"
+            return "a winch with damping or friction of its Cable is no potential's; give neither, or a drum (Pulley(grip=True))"
         if isinstance(element, Joint | Force | Constraint | Shape | DeformableInfo):
             return None
         return f"{type(element).__name__} is no element that affine coordinates know"
