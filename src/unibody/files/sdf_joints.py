@@ -191,8 +191,8 @@ class SdfJoints:
         self.b.add(Coupling([second], [first], [[-ratio * one * other]]), name=f"{name}.gearbox")
 
     def _turning(self, reference: str, body: str, axis: np.ndarray) -> tuple[str, float] | None:
-        """The revolute joint between two bodies about an axis (of the world, at the file's poses), and 1 if its angle is that of the body from
-        the reference about it, −1 if it is less that."""
+        """The revolute joint between two bodies about an axis (of the world, at the file's poses), and 1 if its angle is that of the body
+        from the reference about it, −1 if it is less that."""
         for scoped, element, scope in self.r.joints:
             if (element.get("type") or "").strip() not in ("revolute", "continuous"):
                 continue

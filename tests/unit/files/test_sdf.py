@@ -258,8 +258,8 @@ def test_a_gearbox_turns_the_other_way_by_its_ratio(tmp_path, second: str, axis:
 
 def test_a_gearbox_without_its_joints_is_listed(tmp_path) -> None:
     body = link("a") + link("b") + (
-        '<joint name="box" type="gearbox"><parent>a</parent><child>b</child><gearbox_ratio>3</gearbox_ratio>'
-        "<gearbox_reference_body>world</gearbox_reference_body><axis><xyz>0 0 1</xyz></axis><axis2><xyz>0 0 1</xyz></axis2></joint>")  # fmt: skip
+        '<joint name="box" type="gearbox"><parent>a</parent><child>b</child><gearbox_ratio>3</gearbox_ratio><gearbox_reference_body>world'
+        "</gearbox_reference_body><axis><xyz>0 0 1</xyz></axis><axis2><xyz>0 0 1</xyz></axis2></joint>")  # fmt: skip
     assert any("'box' of type 'gearbox'" in line for line in load(tmp_path, model(body)).left_out)
 
 
