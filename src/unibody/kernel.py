@@ -264,9 +264,6 @@ class OpenKernel:
     def filled(self, name: str, **devices: Device) -> Kernel:
         """The kernel of that name, in the file of these devices, with them for its open names."""
         function, at = self.function, next(iter(devices.values())).function
-        for each in devices:
-            if each not in function.__code__.co_names:
-                raise TypeError(f"open kernel {function.__qualname__} names no '{each}'")
         made = types.FunctionType(function.__code__, function.__globals__ | devices, name)
         made.__annotations__, made.__doc__ = function.__annotations__, function.__doc__
         made.__module__, made.__qualname__ = at.__module__, name

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from unibody.kernel import Floats, device, open_kernel
 
@@ -40,8 +39,3 @@ def test_each_filling_is_a_kernel_of_its_own():
     add_squares(x, y)
     assert y.tolist() == [3.0, 8.0, 15.0]
     assert add_squares.__name__ == "add_squares" and add_squares.__module__ == __name__
-
-
-def test_what_the_kernel_does_not_leave_open_cannot_be_filled():
-    with pytest.raises(TypeError, match="add_each names no 'rule'"):
-        add_each.filled("add_rules", rule=double)
