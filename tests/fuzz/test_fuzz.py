@@ -22,7 +22,10 @@ CASES, FIRST = int(os.environ.get("UNIBODY_FUZZ", "3500")), int(os.environ.get("
 PROCESSES = 2
 SILENCE = 600.0
 """Seconds for a process to do its share, per thousand cases, on a busy machine; a hang that no signal interrupts ends here."""
-KINDS = ("scene", "deformables", "urdf", "sdf", "mjcf", "rigid-ipc", "polyfem", "mesh", "tetrahedra", "recording", "checkpoint")
+KINDS = (
+    "scene", "deformables", "urdf", "loops", "sdf", "mjcf", "rigid-ipc", "polyfem", "mesh", "tetrahedra", "recording", "checkpoint",
+)  # fmt: skip
+"""As in `worker`."""
 
 pytestmark = [
     pytest.mark.slow,

@@ -24,7 +24,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from corpus import CUBE, MJCF, MSH_2, MSH_4, PLY, POLYFEM, RIGID_IPC, SDF, Corpus
+from corpus import (
+    CUBE,
+    LOOPS,
+    LOOPS_TEXT,
+    MJCF,
+    MSH_2,
+    MSH_4,
+    PLY,
+    POLYFEM,
+    POLYFEM_HELD,
+    RIGID_IPC,
+    SDF,
+    UNMIMICKED,
+    Corpus,
+)  # fmt: skip
 from mutations import json_text, mutate_bytes, mutate_json, mutate_npz, mutate_words, mutate_xml
 from typer.testing import CliRunner
 
@@ -32,7 +46,9 @@ import unibody as ub
 from unibody.cli.app import app
 from unibody.files.mesh_loading import load_mesh
 
-KINDS = ("scene", "deformables", "urdf", "sdf", "mjcf", "rigid-ipc", "polyfem", "mesh", "tetrahedra", "recording", "checkpoint")
+KINDS = (
+    "scene", "deformables", "urdf", "loops", "sdf", "mjcf", "rigid-ipc", "polyfem", "mesh", "tetrahedra", "recording", "checkpoint",
+)  # fmt: skip
 NO_SCENES = ("mesh", "tetrahedra", "recording", "checkpoint")
 READING, RUNNING = 10.0, 240.0
 """Seconds of processor time for a file, and for some steps, which may compile."""
@@ -51,11 +67,18 @@ class Hang(BaseException):
 def written(corpus: Corpus, kind: str, rng: random.Random) -> Path:
     """A mutated file."""
     if kind in ("scene", "deformables", "rigid-ipc", "polyfem"):
-        given = {"scene": corpus.json, "deformables": corpus.soft, "rigid-ipc": [RIGID_IPC], "polyfem": [POLYFEM]}[kind]
+        given = {"scene": corpus.json, "deformables": corpus.soft, "rigid-ipc": [RIGID_IPC], "polyfem": [POLYFEM, POLYFEM_HELD]}[kind]
         path, data = corpus.folder / "case.json", json_text(mutate_json(rng.choice(given), rng))
         data = mutate_bytes(data, rng) if rng.random() < 0.15 else data
     elif kind == "urdf":
         path, data = corpus.folder / "case.urdf", mutate_xml(rng.choice(corpus.urdf), rng, corpus.urdf_words)
+    elif kind == "loops":  # of YAML, by its values or by its words; the robot beside it is whole
+        path = corpus.folder / "case.urdf"
+        path.write_text(UNMIMICKED)
+        by_value = rng.random() < 0.7
+        data = json_text(mutate_json(LOOPS, rng)) if by_value else mutate_words(LOOPS_TEXT, rng)
+        path.with_suffix(".loops.yaml").write_bytes(mutate_bytes(data, rng) if rng.random() < 0.15 else data)
+        return path
     elif kind == "sdf":
         path, data = corpus.folder / "case.sdf", mutate_xml(SDF, rng, corpus.sdf_words)
     elif kind == "mjcf":

@@ -334,6 +334,11 @@ def upright(p: np.ndarray, normal: np.ndarray, what: str) -> Pose:
     return Pose.from_matrix(X)
 
 
+def _written(x: float) -> str:
+    """A number as a formula."""
+    return f"{x:g}" if x == int(x) else repr(x)
+
+
 def skin(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """The surface of a mesh file: its triangles, or those around its tetrahedra."""
     if path.suffix.lower() != ".msh":

@@ -50,22 +50,30 @@ def rotation(value: Any, mode: Any, what: str) -> np.ndarray:
     word = str(mode).lower()
     if word == "axis_angle":
         turn = numbers(value, (4,), f"{what} rotation")
-        return rotation_from_vector(np.radians(turn[0]) * directed(turn[1:], f"{what} rotation"))
+        return rotation_from_vector(np.radians(turn[0]) * directed(turn[1:], f"{what} rotation: axis"))
     if word == "quaternion":
         q = numbers(value, (4,), f"{what} rotation")
-        return rotation_from_quaternion(np.roll(directed(q, f"{what} rotation"), 1))
+        return rotation_from_quaternion(np.roll(directed(q, f"{what} rotation: quaternion"), 1))
     if word == "rotation_vector":
         return rotation_from_vector(np.radians(numbers(value, (3,), f"{what} rotation")))
     if not word or set(word) - set(AXES):
         known = "axes such as 'xyz', axis_angle, quaternion or rotation_vector"
         raise ModelError(f"{what} rotation_mode: {shown(mode)} is unknown; give {known}")
-    if not isinstance(value, list) and len(word) == 1:
+    if isinstance(value, int | float) and len(word) == 1:
         value = [value if turned == word else 0.0 for turned in AXES]
     angles, R = np.radians(numbers(value, (3,), f"{what} rotation")), np.eye(3)
     for axis in word:
         k = AXES.index(axis)
         R = rotation_from_vector(angles[k] * np.eye(3)[k]) @ R
     return R
+
+
+def directed(x: np.ndarray, what: str) -> np.ndarray:
+    """x/|x|, without overflow."""
+    largest = np.abs(x).max()
+    if largest == 0.0:
+        raise ModelError(f"{what} {shown(x.tolist())} has no direction; give numbers that are not all 0")
+    return x / largest / np.linalg.norm(x / largest)
 
 
 def numbers(value: Any, shape: tuple[int, ...], what: str, spread: bool = False) -> np.ndarray:
@@ -81,14 +89,6 @@ def numbers(value: Any, shape: tuple[int, ...], what: str, spread: bool = False)
     if not np.abs(out).max(initial=0.0) <= LARGEST:
         raise ModelError(f"{what}: {shown(value)}; give numbers within ±{LARGEST:g}")
     return out
-
-
-def directed(x: np.ndarray, what: str) -> np.ndarray:
-    """x as a unit vector."""
-    length = float(np.linalg.norm(x))
-    if length < 1.0 / LARGEST:
-        raise ModelError(f"{what}: {shown(x.tolist())} has no direction; give one that is longer")
-    return x / length
 
 
 def pieces(tets: np.ndarray) -> list[np.ndarray]:
