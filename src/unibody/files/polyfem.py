@@ -63,11 +63,6 @@ def load_polyfem(path: str | Path, *, allow_outside: bool = False) -> Scene:
     return _PolyfemReader(source, data, allow_outside).scene()
 
 
-def _written(value: float) -> str:
-    """A number as a formula of it."""
-    return f"{value:.0f}" if value == np.rint(value) and abs(value) < 1e15 else repr(value)
-
-
 class _PolyfemReader:
     def __init__(self, source: Path, data: dict[str, Any], allow_outside: bool):
         self.source, self.data, self.allow_outside = source, data, allow_outside
@@ -336,7 +331,7 @@ def upright(p: np.ndarray, normal: np.ndarray, what: str) -> Pose:
 
 def _written(x: float) -> str:
     """A number as a formula."""
-    return f"{x:g}" if x == int(x) else repr(x)
+    return f"{x:.0f}" if x == np.rint(x) and abs(x) < 1e15 else repr(x)
 
 
 def skin(path: Path) -> tuple[np.ndarray, np.ndarray]:
