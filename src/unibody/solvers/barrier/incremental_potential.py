@@ -25,7 +25,7 @@ from unibody.algebra.block.mixed import MixedMatrix, MixedPattern
 from unibody.algebra.block.mixed_solver import MixedSolver
 from unibody.algebra.block.node_blocks import NodeBlocks
 from unibody.algebra.minimise import ROUND_OFF, Direction
-from unibody.arrays import inner
+from unibody.arrays import distinct, inner
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.rigid_correction import RigidCorrection, Stretch
 
@@ -34,6 +34,8 @@ SHARES = (0.05, 0.25, 1.0)
 careful one errs far on the large side, and would crawl along directions in which the potential bends down."""
 FEWER_SHARES = (0.25, 1.0)
 """The same of systems with vertices, whose factors cost more and whose matrices, where something buckles, are seldom nearly positive."""
+PATIENCE = 3
+"""Careful directions between two trials of exact matrices, at most."""
 THERE = 1e-12
 """[m] How near to its place a driven body has arrived."""
 
@@ -89,6 +91,24 @@ class Potential:
         return 0.0
 
 
+class Doubts:
+    """When to try exact matrices again, in a search that found one without factors: after one careful direction, then after ever more,
+    for a trial that fails costs two factorisations and gives nothing."""
+
+    def __init__(self) -> None:
+        self._wait, self._longest = 0, 0
+
+    def wait(self) -> bool:
+        """Whether this direction is left to the careful matrix."""
+        self._wait -= 1
+        return self._wait >= 0
+
+    def learn(self, failed: bool) -> None:
+        """That an exact matrix was tried, and whether only the careful one had factors."""
+        self._longest = min(2 * self._longest + 1, PATIENCE) if failed else 0
+        self._wait = self._longest
+
+
 @dataclass(frozen=True)
 class Targets:
     """Where driven bodies are going (4, 3), by their numbers, and prescribed vertices (n, 3); false where there are none."""
@@ -118,6 +138,8 @@ class IncrementalPotential:
         self.stretch: Stretch | None = None
         """By what bodies are stretched at the end of a direction, if directions are to be corrected for it."""
         self._last: tuple[np.ndarray, np.ndarray] | None = None
+        self._doubts, self._cut = Doubts(), False
+        """When to try exact matrices; whether only a part of the last direction was gone, so that the end is far."""
 
     def value(self, x: np.ndarray) -> float:
         total = 0.0
@@ -169,7 +191,9 @@ class IncrementalPotential:
         # Driven bodies and vertices go the rest of their ways.
         flat = self.rest_of_way(x)
         # N z of (Nᵀ H N) z = −Nᵀ g
-        H = exact = None if careful else self.matrix(x, False)
+        tried = not careful and not self._doubts.wait()
+        self._cut = self._last is not None and not np.array_equal(self._last[0] + self._last[1], x)
+        H = exact = self.matrix(x, False) if tried else None
         own = self._solved(x, flat, g, exact, False) if exact is not None else None
         if own is None:
             bounding = self.matrix(x, True)
@@ -181,6 +205,8 @@ class IncrementalPotential:
                 own, careful = self._solved(x, flat, g, H, share == 1.0), share == 1.0
                 if own is not None:
                     break
+        if tried and self._mixed is not None:
+            self._doubts.learn(careful)
         if own is None:
             return Direction(np.full(x.size, np.nan), 0.0, np.inf)
         s.put_unknown(own, flat)
@@ -232,7 +258,7 @@ class IncrementalPotential:
     def _solve(self, H: Matrix, right: np.ndarray, careful: bool) -> np.ndarray | None:
         if isinstance(H, MixedMatrix):
             assert self._mixed is not None
-            found, direct = self._mixed.solve(H, right, careful), True
+            found, direct = self._mixed.solve(H, right, careful, self._cut), True
         else:
             found, direct = self.linear.solve(H, right, careful)
         self.factored, self.iterated = self.factored + direct, self.iterated + (not direct)
@@ -276,7 +302,7 @@ class IncrementalPotential:
 def pair_places(lists: list[np.ndarray], n: int) -> tuple[np.ndarray, list[np.ndarray]]:
     """Sorted keys a n + b (a < b) of all pairs, and for each list where its pairs stand (−1 − place if b comes first)."""
     keys = [np.minimum(p[:, 0], p[:, 1]) * n + np.maximum(p[:, 0], p[:, 1]) for p in lists]
-    known = np.unique(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
+    known = distinct(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
     out = []
     for p, key in zip(lists, keys, strict=True):
         place = np.searchsorted(known, key)
