@@ -15,6 +15,9 @@ from unibody.collision.sweep import KeptCandidates, Sweep
 
 PARTS = 16
 """Of a way, that are looked at; the rest waits for the next direction."""
+TINY = 0.5
+"""Of the gap between two things, and of the reach: what both may move without a look at anything else. Collision detection would allow 0.9
+of it."""
 
 
 class ContactSearch:
@@ -33,9 +36,23 @@ class ContactSearch:
         x = self._surface.positions(Q)
         return self._proximity.contacts(self._sweep.at(x), Q, x, self._reach, self._part, self._share)
 
-    def safe_step(self, Q: np.ndarray, dQ: np.ndarray, ahead: bool) -> tuple[float, ContactSet | None]:
+    def safe_step(
+        self, Q: np.ndarray, dQ: np.ndarray, ahead: bool, begun: tuple[ContactSet, np.ndarray] | None = None
+    ) -> tuple[float, ContactSet | None]:
         """A part t ≤ 1 of the motion dQ on which nothing touches, the largest unless the way is very long, and with `ahead` the contacts at
-        its end: whoever goes there asks for them next."""
+        its end: whoever goes there asks for them next. `begun`: the contacts at Q, and how far points of each thing move at most, where
+        half-spaces rest; they tell at once that a tiny motion is free."""
+        t = 1.0 if begun is not None and self._tiny(*begun) else self._free_part(Q, dQ)
+        return t, self.contacts(Q + t * dQ) if ahead else None
+
+    def _tiny(self, begun: ContactSet, way: np.ndarray) -> bool:
+        """Whether no two things move by more than a part of the gap between them: then nothing can touch on the way."""
+        if not 2.0 * way.max(initial=0.0) < TINY * self._reach:
+            return False
+        return bool((way[begun.pair].sum(axis=1) < TINY * begun.distance).all())
+
+    def _free_part(self, Q: np.ndarray, dQ: np.ndarray) -> float:
+        """The part of a motion that collision detection leaves."""
         s = self._surface
         x, dx = s.positions(Q), s.positions(dQ)
         # Half-spaces first: what they leave of the way is all that must be swept.
@@ -52,7 +69,7 @@ class ContactSearch:
             clear = self._safe(near, x, dx, end) if near is not first else end
             if clear < end or end >= t:
                 break
-        return clear, self.contacts(Q + clear * dQ) if ahead else None
+        return clear
 
     def _safe(self, near: Candidates, x: np.ndarray, dx: np.ndarray, most: float) -> float:
         """The part of dx that these candidates allow."""

@@ -12,6 +12,8 @@ from mixed_matrices import random_mixed
 from unibody.algebra.block.mixed import MixedMatrix, MixedPattern
 from unibody.algebra.block.mixed_solver import MixedSolver
 from unibody.algebra.block.reduced_pcg import ChangeOfVariables
+from unibody.solvers.barrier.posed_step import pose
+from unibody.solvers.barrier.step import stiffened
 
 
 def everything() -> ub.Model:
@@ -56,12 +58,10 @@ def posed():
     state, memory = bound.start()
     made = bound.step(state, memory, bound.model.neutral_control(), 2e-3)
     state, memory = made.state, made.memory
-    a, last = system.affine, system.memory.last_step(memory)
-    Q, V = a.whole(state.q, state.t), a.rates(state.v, state.t)
-    begun, speed = a.everything(Q, state.q, state.t), a.rates_of_all(V, state.v, state.t)
-    rule = system.rule.predict(state, 2e-3, a.bodies_of(begun), a.bodies_of(speed), begun, last, system.memory.view(memory).joint_q)
-    memory = system._stiffened(memory, last, 2e-3, begun, speed)
-    out = system._pose(state, memory, bound.model.neutral_control(), 2e-3, rule, last, a.bodies_of(begun), a.bodies_of(speed), begun, speed)
+    a, begun = system.affine, system.beginning(state, memory, bound.model.neutral_control(), 2e-3)
+    rule = system.rule.predict(begun, system.memory.view(memory).joint_q)
+    out = pose(system, begun, stiffened(system, begun, memory), rule)
+    begun = begun.x
     assert out.friction.renew(out.barrier.contacts(begun), begun)
     x = begun.copy()
     a.put_unknown(a.unknown(begun) + 1e-5 * np.random.default_rng(3).standard_normal(a.unknowns), x)

@@ -7,6 +7,7 @@ h² K of `AddImplicit`, made positive, give K = −½ (B(1) + B(−1)) and D = �
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -50,6 +51,8 @@ def raise_error_of(errors: CallbackErrors) -> None:
 
 Slopes = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Blocks in body axes: own (21 a body), couplings (36 a pair), diagonals (one a joint velocity)."""
+BodyBlocks = tuple[np.ndarray, np.ndarray]
+"""Blocks of affine coordinates: own (144 a body), between (144 a pair)."""
 
 
 def has_energy(force: Force) -> bool:
@@ -80,6 +83,19 @@ def add_ahead_and_behind(
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class ForcesInMotion:
+    """All that acts on bodies in motion: the joints that are seen, the bodies as forces see them, what slopes are asked with (signals, X,
+    V, q, v, control), and wrenches, efforts and powers of dampers, motors and applied wrenches there."""
+
+    joints: JointCoordinates
+    seen: SeenBodies
+    at: tuple[np.ndarray, ...]
+    F: np.ndarray
+    efforts: np.ndarray
+    powers: np.ndarray
+
+
 class ForceSlopes:
     """K and D of some of a model's forces."""
 
@@ -99,6 +115,19 @@ class ForceSlopes:
             raise_error_of(self._errors)
         both = [np.split(given, 2) for given in made]
         return tuple(0.5 * (a + b) for a, b in both), tuple(0.5 * (a - b) for a, b in both)  # type: ignore[return-value]
+
+    def pulled(
+        self, acting: ForcesInMotion, places: Sequence[np.ndarray], pairs: int, stiff: bool
+    ) -> tuple[BodyBlocks | None, BodyBlocks]:
+        """K, if it is asked for, and D as blocks 12×12 of bodies and of so many pairs; `places` of couplings and of joints among these."""
+        stiffness, damping = self.blocks(*acting.at)
+
+        def pulled(blocks: Slopes) -> BodyBlocks:
+            own, between = np.zeros(12 * acting.seen.x.size), np.zeros(144 * pairs)
+            add_slopes(blocks, self, acting.joints, acting.seen, places, 1.0, own, between)
+            return own, between
+
+        return pulled(stiffness) if stiff else None, pulled(damping)
 
 
 def add_slopes(
@@ -175,3 +204,27 @@ class AffineForces:
         """Wrenches, efforts, and powers of dampers, motors and applied wrenches, of all forces and of control, in motion."""
         F, right, ledger = self._load(self._all, signals, X, V, q, v, control)
         return F, right, ledger[[DAMPER_POWER, MOTOR_POWER, APPLIED_POWER]]
+
+    def in_motion(
+        self, joints: JointCoordinates, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray
+    ) -> ForcesInMotion:
+        """All that acts on bodies at affine coordinates Q with rates V (bodies, 4, 3), with these joints seen near q."""
+        seen = joints.see(np.ascontiguousarray(Q).ravel(), q_near)
+        twists = np.einsum("nij,nj->ni", seen.T.reshape(-1, 6, 12), V.reshape(-1, 12))[: self.n]
+        X, V_seen, v = seen.X[: 12 * self.n], np.ascontiguousarray(twists).ravel(), joints.velocities(seen, V)
+        F, efforts, powers = self.acting(X, V_seen, seen.q, v, signals, control)
+        return ForcesInMotion(joints, seen, (signals, X, V_seen, seen.q, v, control), F, efforts, powers)
+
+    def stored_in(self, acting: ForcesInMotion) -> tuple[float, np.ndarray, np.ndarray]:
+        """Energy, wrenches and efforts of what stores energy, there."""
+        signals, X, _, q, _, _ = acting.at
+        return self.stored(X, q, signals)
+
+    def without_energy(self, acting: ForcesInMotion) -> np.ndarray:
+        """(bodies and links, 12) all that acts on them, but for what stores energy."""
+        joints, seen, loads = acting.joints, acting.seen, np.zeros(acting.seen.x.size)
+        joints.pull(seen, acting.F, acting.efforts, 1.0, loads)
+        if self.energetic:
+            _, F, efforts = self.stored_in(acting)
+            joints.pull(seen, F, efforts, -1.0, loads)
+        return loads.reshape(-1, 12)

@@ -42,8 +42,6 @@ AT_REST = 1e-4
 LITTLE = 1e-3
 SHARPER = 2.0
 """Slips are found to a twentieth where distances are to a tenth."""
-TINY = 0.5
-"""Of the distance between two bodies: what both may move without a look at anything else. Collision detection would allow 0.9 of it."""
 DIGITS = 1e-15
 """Distances are as exact as coordinates: that is what the barriers' values can be trusted to."""
 
@@ -205,7 +203,8 @@ class BarrierPotential(Potential):
         self._system, self._law, self._factor, self._alone = system, law, factor, alone
         self._fixed = system.place[system.surface.plane_body] < 0
         """Which half-spaces do not move by themselves."""
-        self._known = x.copy(), self._search.contacts(x)
+        self._known = [(x.copy(), self._search.contacts(x))]
+        """The last two places, with what is near there: a search that turns back knows where it was."""
         self._press = np.zeros(1)
         self._loose: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -215,10 +214,12 @@ class BarrierPotential(Potential):
         return self._law.reach
 
     def contacts(self, x: np.ndarray) -> ContactSet:
-        """Everything nearer than the reach; that of the last call again if nothing has moved."""
-        if not np.array_equal(self._known[0], x):
-            self._known = x.copy(), self._search.contacts(x)
-        return self._known[1]
+        """Everything nearer than the reach."""
+        if not np.array_equal(self._known[0][0], x):
+            before = self._known[-1]
+            known = before[1] if np.array_equal(before[0], x) else self._search.contacts(x)
+            self._known = [(x.copy(), known), self._known[0]]
+        return self._known[0][1]
 
     def pairs(self, x: np.ndarray) -> Sequence[np.ndarray]:
         return (self.contacts(x).pair,)
@@ -238,22 +239,15 @@ class BarrierPotential(Potential):
             add(c.pair.ravel(), places[0], record, self._law.pressure, self._law.reach, self._factor, own_out, between_out)
 
     def max_step(self, x: np.ndarray, p: np.ndarray, t: float) -> float:
-        if self._tiny(x, p):
-            return 1.0
-        t, ahead = self._search.safe_step(x, p, self._alone)
+        begun = (self.contacts(x), self._system.motions(p)[:, 1]) if self._half_spaces_rest(p) else None
+        t, ahead = self._search.safe_step(x, p, self._alone, begun)
         if ahead is not None:
-            self._known = x + t * p, ahead
+            self._known = [(x + t * p, ahead), self._known[0]]
         return t
 
-    def _tiny(self, x: np.ndarray, p: np.ndarray) -> bool:
-        """Whether no two bodies move by more than a part of the distance between them: then nothing can touch on the way."""
+    def _half_spaces_rest(self, p: np.ndarray) -> bool:
         planes = self._system.surface.plane_body
-        if not self._fixed.all() or (len(planes) and p[: 12 * self._system.rows].reshape(-1, 12)[planes].any()):
-            return False
-        c, way = self.contacts(x), self._system.motions(p)[:, 1]
-        if not 2.0 * way.max(initial=0.0) < TINY * self._law.reach:
-            return False
-        return bool((way[c.pair].sum(axis=1) < TINY * c.distance).all())
+        return bool(self._fixed.all()) and not (len(planes) and p[: 12 * self._system.rows].reshape(-1, 12)[planes].any())
 
     def first_hit(self, x: np.ndarray, p: np.ndarray) -> tuple[int, int] | None:
         """The bodies between which the way p ends first."""

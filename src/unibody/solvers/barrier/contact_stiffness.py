@@ -103,10 +103,10 @@ class Pressures:
         """(moving,) κ at rest, in units of m/A."""
         return CARRIED * self._gravity + self.reach * 2.0**nearer / h**2
 
-    def nearest(self, contacts: ContactSet) -> np.ndarray:
-        """(moving,) log₂ of the share of the reach that ends before all contacts of a body."""
+    def nearest(self, pair: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+        """(moving,) log₂ of the share of the reach that ends before all contacts of a body, of these pairs and gaps."""
         least = np.full(len(self._weight), self.reach)
-        np.minimum.at(least, contacts.pair.ravel(), np.repeat(contacts.distance, 2))
+        np.minimum.at(least, pair.ravel(), np.repeat(gaps, 2))
         return np.log2(np.maximum(least[self._moving] / self.reach, LEAST))
 
     def raised(self, steps: np.ndarray, nearer: np.ndarray, touching: np.ndarray, h: float, V: np.ndarray) -> np.ndarray:

@@ -16,11 +16,14 @@ import numpy as np
 
 from unibody.algebra.block.cholesky import BlockMatrix
 from unibody.algebra.block.node_blocks import NodeBlocks, add_block_products
-from unibody.coordinates.affine.forces import AffineForces, ForceSlopes, Slopes, add_slopes
+from unibody.coordinates.affine.forces import AffineForces, ForcesInMotion, ForceSlopes, add_slopes
 from unibody.coordinates.affine.polar import add_dashpot_blocks
 from unibody.coordinates.affine.rigid_view import JointCoordinates, RigidView, SeenBodies
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.incremental_potential import Places, Potential, block_matrix, pair_places, seen_blocks
+
+Pattern = tuple[ForceSlopes, np.ndarray, list[np.ndarray]]
+"""Slopes with the keys of the pairs that they couple, and where these stand (`pair_places`)."""
 
 
 class StoredEnergy(Potential):
@@ -62,6 +65,7 @@ class LaggedForces:
         self._system, self._forces = system, forces
         self.armed = [j for j in system.model.joints if j.armature.any()]
         self._armed = view.coordinates({j.name for j in self.armed}, measured=False)
+        self._patterns: dict[JointCoordinates, list[Pattern]] = {}
 
     def is_idle(self, control: np.ndarray) -> bool:
         """Whether there is neither a force nor control."""
@@ -70,18 +74,25 @@ class LaggedForces:
 
     def powers(self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray) -> np.ndarray:
         """Of dampers, motors and applied wrenches [W]."""
-        return np.zeros(3) if self.is_idle(control) else self._seen(Q, V, q_near, signals, control)[-1]
+        return np.zeros(3) if self.is_idle(control) else self._acting(Q, V, q_near, signals, control).powers
 
-    def _seen(
+    def _acting(
         self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray
-    ) -> tuple[JointCoordinates, SeenBodies, tuple[np.ndarray, ...], np.ndarray, np.ndarray, np.ndarray]:
-        """Joints and bodies as forces see them, what slopes are asked with, and wrenches, efforts and powers there."""
+    ) -> ForcesInMotion:
+        return self._forces.in_motion(self._joints(control), Q, V, q_near, signals, control)
+
+    def _joints(self, control: np.ndarray) -> JointCoordinates:
+        """Those on which something acts."""
         f = self._forces
-        joints = f.every if control[: f.nv].any() else f.touched
-        seen = joints.see(np.ascontiguousarray(Q).ravel(), q_near)
-        twists = np.einsum("nij,nj->ni", seen.T.reshape(-1, 6, 12), V.reshape(-1, 12))[: f.n]
-        X, V_seen, v = seen.X[: 12 * f.n], np.ascontiguousarray(twists).ravel(), joints.velocities(seen, V)
-        return joints, seen, (signals, X, V_seen, seen.q, v, control), *f.acting(X, V_seen, seen.q, v, signals, control)
+        return f.every if control[: f.nv].any() else f.touched
+
+    def _slopes(self, control: np.ndarray) -> list[Pattern]:
+        """Slopes that there are, with their patterns: those that store energy first."""
+        f, joints = self._forces, self._joints(control)
+        if joints not in self._patterns:
+            made = [(slopes, *pair_places([slopes.pair, joints.pair], self._system.rows)) for slopes in (f.storing, f.other) if slopes.any]
+            self._patterns[joints] = made
+        return self._patterns[joints]
 
     def about(
         self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray, origin: np.ndarray, rate: float
@@ -90,38 +101,27 @@ class LaggedForces:
         s, f = self._system, self._forces
         if self.is_idle(control):
             return np.zeros((len(s.moving), 12)), None, np.zeros(3)
-        joints, seen, at, F, efforts, powers = self._seen(Q, V, q_near, signals, control)
+        patterns, acting = self._slopes(control), self._acting(Q, V, q_near, signals, control)
         # f₀: all that acts, without what stores energy
-        loads = np.zeros(Q.size)
-        joints.pull(seen, F, efforts, 1.0, loads)
-        if f.energetic:
-            _, F_stored, stored = f.stored(at[1], seen.q, signals)
-            joints.pull(seen, F_stored, stored, -1.0, loads)
-        out, damper = loads.reshape(-1, 12)[s.moving].ravel(), None
+        out, damper = f.without_energy(acting)[s.moving].ravel(), None
         # D V + K (Q − x₀) and D + K/rate
-        for slopes, stores in ((f.storing, True), (f.other, False)):
-            if slopes.any:
-                stiffness, damping = slopes.blocks(*at)
-                D = self._matrix(damping, slopes, joints, seen)
-                out = out + D.product(V[s.moving].ravel())
-                if not stores:
-                    K = self._matrix(stiffness, slopes, joints, seen)
-                    out, D = out + K.product((Q - origin)[s.moving].ravel()), D.plus(1.0 / rate, K)
-                damper = D if damper is None else damper.plus(1.0, D)
-        return out.reshape(-1, 12), damper, powers
+        for slopes, keys, places in patterns:
+            stiffness, damping = slopes.pulled(acting, places, len(keys), slopes is f.other)
+            D = block_matrix(damping[0], keys, damping[1], s)
+            out = out + D.product(V[s.moving].ravel())
+            if stiffness is not None:
+                K = block_matrix(stiffness[0], keys, stiffness[1], s)
+                out, D = out + K.product((Q - origin)[s.moving].ravel()), D.plus(1.0 / rate, K)
+            damper = D if damper is None else damper.plus(1.0, D)
+        return out.reshape(-1, 12), damper, acting.powers
 
     def without_energy(
         self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray
     ) -> np.ndarray:
         """(bodies and links, 12) all that acts on them, but for what stores energy."""
-        f, loads = self._forces, np.zeros(Q.size)
-        if not self.is_idle(control):
-            joints, seen, at, F, efforts, _ = self._seen(Q, V, q_near, signals, control)
-            joints.pull(seen, F, efforts, 1.0, loads)
-            if f.energetic:
-                _, F_stored, stored = f.stored(at[1], seen.q, signals)
-                joints.pull(seen, F_stored, stored, -1.0, loads)
-        return loads.reshape(-1, 12)
+        if self.is_idle(control):
+            return np.zeros((len(Q), 12))
+        return self._forces.without_energy(self._acting(Q, V, q_near, signals, control))
 
     def about_points(
         self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, signals: np.ndarray, control: np.ndarray, origin: np.ndarray, rate: float
@@ -133,45 +133,26 @@ class LaggedForces:
         out = np.zeros(origin.size)
         if self.is_idle(control):
             return out, None
-        points = s.vertices.seen
-        joints, seen, at, F, _, _ = self._seen(Q, V, q_near, signals, control)
-        force = F.reshape(-1, 6)[points, 3:]
+        points, n = s.vertices.seen, s.rows
+        acting = self._acting(Q, V, q_near, signals, control)
+        force = acting.F.reshape(-1, 6)[points, 3:]
         if f.energetic:
-            force = force - f.stored(at[1], seen.q, signals)[1].reshape(-1, 6)[points, 3:]
+            force = force - f.stored_in(acting)[1].reshape(-1, 6)[points, 3:]
         out.reshape(-1, 3)[4 * points] += force
         # velocities and ways of bodies and points; vertices by themselves do not appear in these blocks
         speed, way = np.zeros(origin.size), np.zeros(origin.size)
         s.bodies_of(speed)[:], s.bodies_of(way)[:] = V, Q - s.bodies_of(origin)
         found = []
-        for slopes, stores in ((f.storing, True), (f.other, False)):
-            if slopes.any:
-                stiffness, damping = slopes.blocks(*at)
-                D = self._point_blocks(damping, slopes, joints, seen)
-                add_block_products(D.rows, D.columns, D.blocks.ravel(), speed, out)
-                found.append(D)
-                if not stores:
-                    K = self._point_blocks(stiffness, slopes, joints, seen)
-                    add_block_products(K.rows, K.columns, K.blocks.ravel(), way, out)
-                    found.append(NodeBlocks(K.rows, K.columns, K.blocks / rate))
+        for slopes, keys, places in self._slopes(control):
+            stiffness, damping = slopes.pulled(acting, places, len(keys), slopes is f.other)
+            D = seen_blocks(damping[0], keys, damping[1], points, n)
+            add_block_products(D.rows, D.columns, D.blocks.ravel(), speed, out)
+            found.append(D)
+            if stiffness is not None:
+                K = seen_blocks(stiffness[0], keys, stiffness[1], points, n)
+                add_block_products(K.rows, K.columns, K.blocks.ravel(), way, out)
+                found.append(NodeBlocks(K.rows, K.columns, K.blocks / rate))
         return out, NodeBlocks.joined(found) if found else None
-
-    def _point_blocks(self, blocks: Slopes, slopes: ForceSlopes, joints: JointCoordinates, seen: SeenBodies) -> NodeBlocks:
-        assert self._system.vertices is not None
-        own, keys, between = self._raw(blocks, slopes, joints, seen)
-        return seen_blocks(own, keys, between, self._system.vertices.seen, seen.x.size // 12)
-
-    def _matrix(self, blocks: Slopes, slopes: ForceSlopes, joints: JointCoordinates, seen: SeenBodies) -> BlockMatrix:
-        return block_matrix(*self._raw(blocks, slopes, joints, seen), self._system)
-
-    def _raw(
-        self, blocks: Slopes, slopes: ForceSlopes, joints: JointCoordinates, seen: SeenBodies
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Blocks of bodies, keys of pairs, and their blocks."""
-        n = seen.x.size // 12
-        keys, places = pair_places([slopes.pair, joints.pair], n)
-        own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
-        add_slopes(blocks, slopes, joints, seen, places, 1.0, own, between)
-        return own, keys, between
 
     def armatures(
         self, Q: np.ndarray, V: np.ndarray, q_near: np.ndarray, before: np.ndarray, rate: float

@@ -33,7 +33,7 @@ from unibody.solvers.barrier.instant import instant, joint_bias, least_shift
 from unibody.solvers.barrier.measure_potential import measure_loads
 from unibody.solvers.barrier.memory import USUAL_STEP, LastStep
 from unibody.solvers.barrier.point_contact import contact_slips
-from unibody.solvers.barrier.step import BarrierSystem
+from unibody.solvers.barrier.system import BarrierSystem
 from unibody.solvers.barrier.vertex_observation import observe_vertices
 
 

@@ -22,6 +22,20 @@ from unibody.solvers.barrier.memory import LastStep
 from unibody.solvers.barrier.normal_acceleration import normal_acceleration
 
 
+@dataclass(frozen=True)
+class StepBeginning:
+    """What a step of length h begins with: the step before, x of all control points and their rates (flat), those of bodies among them."""
+
+    state: State
+    control: np.ndarray
+    h: float
+    last: LastStep
+    x: np.ndarray
+    speed: np.ndarray
+    Q: np.ndarray
+    V: np.ndarray
+
+
 @dataclass
 class Prediction:
     """Of a time rule (Eq. 2–3): x̃ of the unknowns (flat), x₀ of all control points (flat) from which velocity counts, β h², ∂v/∂x; where
@@ -43,26 +57,24 @@ class Predictor:
     def __init__(self, affine: AffineSystem, view: RigidView, armed: list[JointInfo], bdf2: bool):
         self._affine, self._view, self._armed, self._bdf2, self._n = affine, view, armed, bdf2, len(affine.moving)
 
-    def predict(
-        self, state: State, h: float, Q: np.ndarray, V: np.ndarray, begun: np.ndarray, last: LastStep, q_near: np.ndarray
-    ) -> Prediction:  # fmt: skip
-        """Eq. 2, or Eq. 3 where the step before was as long; `begun`: all control points at the beginning."""
-        a, t, own, vel, later = self._affine, state.t, state.q, state.v, 0.0
+    def predict(self, begun: StepBeginning, q_near: np.ndarray) -> Prediction:
+        """Eq. 2, or Eq. 3 where the step before was as long."""
+        a, h, last, t, own, vel, later = self._affine, begun.h, begun.last, begun.state.t, begun.state.q, begun.state.v, 0.0
         second = self._bdf2 and last.made and last.length == h
         if second:
             predicted, beta, rate = (4.0 * own - last.Q + 2.0 * h / 3.0 * (4.0 * vel - last.V)) / 3.0, 4.0 / 9.0, 1.5 / h
-            origin = a.velocity_origin(t, h, (4.0 * own - last.Q) / 3.0, True, begun)
+            origin = a.velocity_origin(t, h, (4.0 * own - last.Q) / 3.0, True, begun.x)
         else:
             # velocities that earlier steps of this length would have left; those of BDF-2 are not means over a step
             two = self._bdf2
             longer = h if two or not last.made else h - last.length
             bent = np.zeros(len(own))
             if longer:
-                bent[: 12 * self._n] = self._normal_acceleration(t, h, Q, V, q_near).ravel()
+                bent[: 12 * self._n] = self._normal_acceleration(t, h, begun.Q, begun.V, q_near).ravel()
             vel = vel - 0.5 * longer * bent
             later = 0.5 * h * bent if two else 0.0
-            predicted, beta, rate, origin = own + h * vel, 1.0, 1.0 / h, begun.copy()
-        ahead = Q, V
+            predicted, beta, rate, origin = own + h * vel, 1.0, 1.0 / h, begun.x.copy()
+        ahead = begun.Q, begun.V
         if second or self._armed:  # forces without an energy where the step will end, to its order
             speed = 2.0 * vel - last.V if second else vel
             there = own + h * vel

@@ -96,7 +96,7 @@ class Barrier(Solver):
 
     def bind(self, model: Model) -> BarrierBound:
         self.check(model)
-        from unibody.solvers.barrier.step import BarrierSystem  # SciPy comes when a model needs it
+        from unibody.solvers.barrier.system import BarrierSystem  # SciPy comes when a model needs it
 
         system = BarrierSystem(model, self)
         count = system.affine.unknowns
@@ -119,10 +119,11 @@ class BarrierBound(Bound):
 
     def step(self, state: State, memory: np.ndarray, control: np.ndarray, dt: float) -> Step:
         from unibody.coordinates.affine.forces import ElementFailed
+        from unibody.solvers.barrier.step import take_step
 
         began = time.perf_counter()
         try:
-            made = self.system.step(state, memory, control, dt)
+            made = take_step(self.system, state, memory, control, dt)
         except ElementFailed as failed:
             report = Report(status="error in an element", time=state.t, element=failed.element, notes=self.system.notes())
             why = f"step at t = {state.t:.6g} s failed near '{failed.element}': {failed}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from unibody.collision.proximity import ContactSet
 from unibody.coordinates.observation import Touching
-from unibody.solvers.barrier.step import BarrierSystem
+from unibody.solvers.barrier.system import BarrierSystem
 
 
 @dataclass
