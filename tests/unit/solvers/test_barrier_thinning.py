@@ -8,8 +8,9 @@ import pytest
 import unibody as ub
 from mixed_matrices import random_mixed
 from unibody.algebra.block.mixed import MixedMatrix
-from unibody.algebra.block.mixed_solver import ACCURATE, MixedSolver, Thinning
+from unibody.algebra.block.mixed_solver import ACCURATE, ROUGH, MixedSolver, Thinning
 from unibody.solvers.barrier.energy_potential import across_hinges
+from unibody.solvers.barrier.incremental_potential import PATIENCE, Doubts
 from verification.soft_meshes import sheet
 
 
@@ -30,6 +31,18 @@ def test_iterations_solve_as_whole_factors_do(m, n):
     x = np.linalg.solve(dense, b)
     assert np.abs(found - x).max() < 30.0 * ACCURATE * np.abs(x).max()
     assert np.abs(found - x).max() > 0.0  # whole factors were not asked
+
+
+def test_a_rough_solution_is_one_within_its_tolerance_and_leads_down():
+    """As above, of a hundred times the error; conjugate gradients from 0 always lead down: −gᵀ x < 0 with b = −g."""
+    rng = np.random.default_rng(3)
+    H, dense = random_mixed(rng, 0, 40)
+    b = rng.standard_normal(len(dense))
+    found = MixedSolver(None, rng.standard_normal((40, 3)), some_far(H), 0).solve(H, b, rough=True)
+    x = np.linalg.solve(dense, b)
+    e = found - x
+    assert ACCURATE**2 < (e @ dense @ e) / (x @ dense @ x) < (3.0 * ROUGH) ** 2
+    assert b @ found > 0.0
 
 
 def test_what_is_left_out_is_lumped():
@@ -79,3 +92,16 @@ def test_a_sheet_moves_as_with_whole_factors():
         assert (system.mixed._thin_plan is not None) == thin
     assert np.ptp(end[0][:, 2]) > 0.1
     assert np.abs(end[0] - end[1]).max() < 0.2 * 1e-5
+
+
+def test_exact_matrices_that_fail_are_tried_ever_less_often():
+    """One careful direction after the first failure, then up to PATIENCE; at once again after a success."""
+    doubts, waited = Doubts(), []
+    for failed in (True, True, True, False, False, True):
+        n = 0
+        while doubts.wait():
+            n += 1
+        waited.append(n)
+        doubts.learn(failed)
+    assert waited == [0, 1, PATIENCE, PATIENCE, 0, 0]
+    assert doubts.wait() and not doubts.wait()
