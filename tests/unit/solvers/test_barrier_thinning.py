@@ -10,7 +10,7 @@ from mixed_matrices import random_mixed
 from unibody.algebra.block.mixed import MixedMatrix
 from unibody.algebra.block.mixed_solver import ACCURATE, ROUGH, MixedSolver, Thinning
 from unibody.solvers.barrier.energy_potential import across_hinges
-from unibody.solvers.barrier.incremental_potential import PATIENCE, Doubts
+from unibody.solvers.barrier.incremental_potential import LEAST_SHARE, PATIENCE, Shares
 from verification.soft_meshes import sheet
 
 
@@ -94,14 +94,27 @@ def test_a_sheet_moves_as_with_whole_factors():
     assert np.abs(end[0] - end[1]).max() < 0.2 * 1e-5
 
 
-def test_exact_matrices_that_fail_are_tried_ever_less_often():
-    """One careful direction after the first failure, then up to PATIENCE; at once again after a success."""
-    doubts, waited = Doubts(), []
-    for failed in (True, True, True, False, False, True):
-        n = 0
-        while doubts.wait():
-            n += 1
-        waited.append(n)
-        doubts.learn(failed)
-    assert waited == [0, 1, PATIENCE, PATIENCE, 0, 0]
-    assert doubts.wait() and not doubts.wait()
+def searched(needs: list[float]) -> list[list[float]]:
+    """What directions try until the part that each needs."""
+    shares, out = Shares(), []
+    for need in needs:
+        tries = shares.tries()
+        out.append([t for t in tries if t < need] + [next(t for t in tries if t >= need)])
+        shares.learn(out[-1][-1])
+    return out
+
+
+def test_parts_of_the_careful_matrix_follow_what_a_search_needs():
+    assert searched([0.0, 0.0]) == [[0.0], [0.0]]
+    # a little is needed for long: one trial in vain each, or none
+    assert searched([0.01] * 3) == [[0.0, LEAST_SHARE], [0.0, LEAST_SHARE], [0.0, LEAST_SHARE]]
+    assert searched([0.1] * 3) == [[0.0, LEAST_SHARE, 0.25], [LEAST_SHARE, 0.25], [LEAST_SHARE, 0.25]]
+    # and when no more is needed, exact matrices come back
+    assert searched([0.1, 0.0, 0.0])[1:] == [[LEAST_SHARE], [0.0]]
+
+
+def test_matrices_that_fail_are_tried_ever_less_often():
+    """One careful direction after the first failure, then up to PATIENCE."""
+    tried = searched([1.0] * 12)
+    waits = "".join("." if len(t) == 1 else "x" for t in tried)
+    assert waits == ("x." + 2 * ("x" + "." * PATIENCE) + "x.")[:12]
