@@ -1,6 +1,6 @@
 """The rules of compiled code, checked on the syntax tree; no file is imported.
 
-A function decorated `@kernel`, `@long_kernel`, `@device` or `@prototype` in src/unibody is held to these rules:
+A function decorated `@kernel`, `@long_kernel`, `@open_kernel`, `@device` or `@prototype` in src/unibody is held to these rules:
 
     signature    every argument of a kernel or prototype is annotated Floats, Ints, float, int or bool; plain positional
                  arguments without defaults; at most MOST_ARRAYS arrays; the module has `from __future__ import annotations`,
@@ -127,7 +127,7 @@ def _compiled_functions(node: ast.AST, enclosing: str = "") -> Iterator[tuple[Fu
             yield from _compiled_functions(child, enclosing)
             continue
         for decorator in child.decorator_list:
-            kind = _last_name(decorator.func if isinstance(decorator, ast.Call) else decorator).removeprefix("long_")
+            kind = _last_name(decorator.func if isinstance(decorator, ast.Call) else decorator).removeprefix("long_").removeprefix("open_")
             if kind in KINDS:
                 yield child, kind, enclosing
         yield from _compiled_functions(child, child.name)

@@ -17,6 +17,8 @@ It makes no arrays and counts no references: two locked instructions for each ar
 array says so, `-> Floats`, and counts. An *inlined* one is inlined however long it is: where a loop has little to do, handing over its
 arrays, seven words each, would cost more.
 
+An *open kernel* leaves open what some names in it mean; `filled(name, law=device)` is the kernel with these devices in their places.
+
 A *primitive* is a device that the compiler is told how to make; see `triple`.
 
 A *prototype* is a signature without a body. Kernels of that signature have an `address`; compiled code calls them through the
@@ -251,6 +253,26 @@ def kernel(function: Callable) -> Kernel:
 def long_kernel(function: Callable) -> Kernel:
     """Decorator: a kernel that works for long when Python calls it, and releases Python's lock meanwhile."""
     return Kernel(function, long=True)
+
+
+class OpenKernel:
+    """A kernel that leaves open what some names in it mean: one loop for several laws, which are devices."""
+
+    def __init__(self, function: Callable):
+        self.function = function
+
+    def filled(self, name: str, **devices: Device) -> Kernel:
+        """The kernel of that name, in the file of these devices, with them for its open names."""
+        function, at = self.function, next(iter(devices.values())).function
+        made = types.FunctionType(function.__code__, function.__globals__ | devices, name)
+        made.__annotations__, made.__doc__ = function.__annotations__, function.__doc__
+        made.__module__, made.__qualname__ = at.__module__, name
+        return Kernel(made)
+
+
+def open_kernel(function: Callable) -> OpenKernel:
+    """Decorator: a kernel with open names, which stand in its file as `name: Any = None`."""
+    return OpenKernel(function)
 
 
 def device(function: Callable) -> Device:

@@ -18,6 +18,7 @@ import numpy as np
 from unibody.collision.broad import Filter
 from unibody.constraints.contact import Contact
 from unibody.model import Model
+from unibody.model.connections import grouped
 
 Pairs = set[tuple[int, int]]
 
@@ -79,22 +80,6 @@ def resting(model: Model) -> np.ndarray:
 def welds(model: Model) -> Pairs:
     """Pairs of bodies that a joint without freedom connects."""
     return {(min(j.parent, j.child), max(j.parent, j.child)) for j in model.joints if not j.implicit and j.nv == 0}
-
-
-def grouped(n: int, pairs: Pairs) -> list[int]:
-    """For each of n bodies the least of those that chains of these pairs join it to."""
-    first = list(range(n))
-
-    def least(i: int) -> int:
-        while first[i] != i:
-            first[i] = first[first[i]]
-            i = first[i]
-        return i
-
-    for a, b in sorted(pairs):
-        one, other = sorted((least(a), least(b)))
-        first[other] = one
-    return [least(i) for i in range(n)]
 
 
 def welded(model: Model) -> list[set[int]]:

@@ -61,7 +61,7 @@ def material_rows(points: np.ndarray, constants: Sequence[float]) -> np.ndarray:
 @dataclass(frozen=True)
 class Solid(Continuum):
     """Base of laws of solids: `young` [Pa], `poisson`, Rayleigh's `damping` [s]. A class gives `density`, `stress` and `tangent`, and for
-    speed `add_kernel` for linear tetrahedra and `quadratic_kernel`."""
+    speed `add_kernel` for linear tetrahedra and `quadratic_kernel`, both made of two devices by `solid_kernels`."""
 
     young: float
     poisson: float

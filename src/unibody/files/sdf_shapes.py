@@ -21,9 +21,6 @@ from unibody.shapes import Box, Capsule, ContactMaterial, Cylinder, Ellipsoid, M
 from unibody.shapes.hull import hull_of
 from unibody.spatial.pose import Pose
 
-GEOMETRY = "box sphere cylinder capsule ellipsoid plane mesh empty"
-SURFACE = "ambient diffuse specular emissive"
-
 
 @dataclass
 class SdfShapes:

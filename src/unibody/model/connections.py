@@ -6,7 +6,7 @@ one body alone (a damper, an applied wrench) connects nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -78,20 +78,25 @@ def loose(model: Model) -> list[DeformableInfo]:
     ]  # fmt: skip
 
 
-def groups(model: Model) -> list[list[int]]:
-    """Connected bodies, the ground's group first."""
-    root = list(range(model.n_bodies))
+def grouped(n: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
+    """For each of n bodies the least of those that chains of these pairs join it to."""
+    first = list(range(n))
 
-    def find(i: int) -> int:
-        while root[i] != i:
-            root[i] = root[root[i]]
-            i = root[i]
+    def least(i: int) -> int:
+        while first[i] != i:
+            first[i] = first[first[i]]
+            i = first[i]
         return i
 
-    for a, b in links(model):
-        low, high = sorted((find(a), find(b)))
-        root[high] = low
+    for a, b in pairs:
+        one, other = sorted((least(a), least(b)))
+        first[other] = one
+    return [least(i) for i in range(n)]
+
+
+def groups(model: Model) -> list[list[int]]:
+    """Connected bodies, the ground's group first."""
     found: dict[int, list[int]] = {}
-    for i in range(model.n_bodies):
-        found.setdefault(find(i), []).append(i)
-    return [found[k] for k in sorted(found)]
+    for i, first in enumerate(grouped(model.n_bodies, links(model))):
+        found.setdefault(first, []).append(i)
+    return list(found.values())

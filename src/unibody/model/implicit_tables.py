@@ -16,7 +16,7 @@ from unibody.element import Kinematics
 from unibody.errors import ModelError
 from unibody.forces.base import AddImplicit, Blocks, Force, Loads
 from unibody.model.model import Model
-from unibody.model.tables import CallbackErrors, Names, _address
+from unibody.model.tables import CallbackErrors, Names, _address, pack_class
 
 IMPLICIT_CLASS = 8
 """address; index from, to; parameters from, to; places from, to; 0."""
@@ -77,14 +77,7 @@ class ImplicitTables:
             else:
                 address = _address(cls.implicit_kernel, AddImplicit, cls)
                 places += [place for some in own for place in some]
-                if cls.pack.__func__ is Force.pack.__func__:  # type: ignore[attr-defined]
-                    for name, _ in members:
-                        index += [int(i) for i in rows[name][0]]
-                        parameters += [float(x) for x in rows[name][1]]
-                else:
-                    own_index, own_parameters = cls.pack(members, names)
-                    index += own_index.tolist()
-                    parameters += own_parameters.tolist()
+                pack_class(cls, members, names, rows, index, parameters)
             classes += [address, i0, len(index), p0, len(parameters), c0, len(places), 0]
             # joint velocities that some force touches
             for _, force in members:

@@ -6,7 +6,7 @@ NumPy methods; what such a callback raises is kept in `callback_errors`, and the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -205,6 +205,23 @@ class Names:
         return self._model.bodies[k].X_WB.apply(point.p)
 
 
+Row = tuple[Sequence[int], Sequence[float]]
+
+
+def pack_class(
+    cls: type[Force], members: list[tuple[str, Force]], names: Names, rows: Mapping[str, Row], index: list[int], parameters: list[float]
+) -> None:
+    """Append the integers and parameters of a class of forces, from its rows or as it packs them itself."""
+    if cls.pack.__func__ is Force.pack.__func__:  # type: ignore[attr-defined]
+        for name, _ in members:
+            index += [int(i) for i in rows[name][0]]
+            parameters += [float(x) for x in rows[name][1]]
+    else:
+        own_index, own_parameters = cls.pack(members, names)
+        index += own_index.tolist()
+        parameters += own_parameters.tolist()
+
+
 class ForceTables:
     """Force classes for kernels; `only` some forces, by name."""
 
@@ -228,14 +245,7 @@ class ForceTables:
                 address = AddForces.callback(callback_errors.guard(_force_callback(model, members, names, clock, callback_errors), 8))
             else:
                 address = _address(cls.add_kernel, AddForces, cls)
-                if cls.pack.__func__ is Force.pack.__func__:  # type: ignore[attr-defined]
-                    for name, _ in members:
-                        index += [int(i) for i in rows[name][0]]
-                        parameters += [float(x) for x in rows[name][1]]
-                else:
-                    own_index, own_parameters = cls.pack(members, names)
-                    index += own_index.tolist()
-                    parameters += own_parameters.tolist()
+                pack_class(cls, members, names, rows, index, parameters)
             classes += [address, i0, len(index), p0, len(parameters)]
             self.ranges[cls] = p0, len(parameters)
         self.classes = np.array(classes, np.int64)

@@ -22,7 +22,6 @@ from unibody.scenes import Scene
 from unibody.simulation.inputs import scene_of
 
 KINDS = ("bodies", "joints", "elements")
-UNNAMED = ("contents", "model")
 
 
 @dataclass(frozen=True)

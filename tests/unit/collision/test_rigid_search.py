@@ -175,7 +175,7 @@ def test_shapes_that_are_only_seen_do_not_touch_and_placements_add_up():
     b.add(ub.Contact())
     rigid = RigidCollision(b.build(), 0.1)
     found = rigid.find(poses((np.eye(3), (0, 0, 0)), (np.eye(3), (1.0, 1.0, 1.05))))
-    assert rigid.n_shapes == 2 and found.gap == pytest.approx([0.05]) and found.normal[0] == pytest.approx([0, 0, 1])
+    assert rigid.table.count == 2 and found.gap == pytest.approx([0.05]) and found.normal[0] == pytest.approx([0, 0, 1])
 
 
 def test_bad_poses_and_margins_are_refused_by_name():

@@ -118,10 +118,6 @@ class RigidCollision:
         i, j = np.divmod(ids >> FEATURE_BITS, self.table.count)
         return classes.offset[classes.of_shape[i], classes.of_shape[j]]
 
-    @property
-    def n_shapes(self) -> int:
-        return self.table.count
-
     def find(self, X: np.ndarray) -> RigidContacts:
         """Contacts at the poses X (bodies, 12: R row-major, then p) of all bodies, the world first."""
         found = self._pair_up(X)

@@ -19,25 +19,23 @@ from unibody.algebra.tree.multifrontal import factor_multifrontal
 from unibody.algebra.tree.multifrontal_solve import recover_multifrontal, reduce_multifrontal
 from unibody.algebra.tree.pcg import fill_residual, meet_rows, multiply_coupled, solve_fused, solve_plain
 from unibody.arena import part
-from unibody.coordinates.external_forces import add_implicit
 from unibody.coordinates.loop_closure import fill_reference, solve_closure, solve_closure_again
 from unibody.coordinates.reduced.dynamics import spread_responses
 from unibody.coordinates.reduced.products import twice_kinetic_energy
-from unibody.solvers.redmax.matrix import couple_loops, fill_least
+from unibody.solvers.redmax.matrix import fill_least, fill_terms
 from unibody.solvers.redmax.rows import multiply_rows, respond
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
-    BLOCKS, BODIES, COLUMNS, CONTRACTED, COUNTDOWN, COUPLING, DEFINITE, DIAGONAL, IMPLICIT_CHOICE, IMPLICIT_CLASSES, IMPLICIT_EFFORT,
-    IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES, ITERATION_LIMIT, LEAST, OWN, ROWS, SHIFT, SIDE, STATUS,
-    STEP_LENGTH, SUMS, TOLERANCE, X_SOLVED,
+    BLOCKS, BODIES, COLUMNS, CONTRACTED, COUNTDOWN, DEFINITE, DIAGONAL, IMPLICIT_CHOICE, IMPLICIT_CLASSES, ITERATION_LIMIT, LEAST, ROWS,
+    SHIFT, SIDE, STATUS, STEP_LENGTH, SUMS, TOLERANCE, X_SOLVED,
 )  # fmt: skip
 from unibody.coordinates.workspace import (  # isort: skip
-    CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, GRAM, J, LIMIT, LOAD, MASSES, MULTIPLIER, RANK, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START,
-    SIGNALS, STEP, TARGET, VIOLATION, V_WB, X_WB, Y,
+    CLOSURE, COMPLIANCE, ENTRY_BODY, ENTRY_W, GRAM, J, LOAD, MASSES, MULTIPLIER, RANK, RESPONSE_X, RESPONSE_Y, ROW_ENTRY, ROW_START,
+    STEP, TARGET, VIOLATION, Y,
 )  # fmt: skip
 from unibody.solvers.redmax.workspace import (  # isort: skip
-    ADDRESSES, BORDER, BORDER_VALUES, CONSTRAINT_LAYOUT, COUPLED, FRONTS, FRONT_SCRATCH, FRONT_STATE, INVERSE, LOOP_COUPLINGS,
-    OTHER_IMPLICIT, PAIRS, PAIR_ENDS, PAIR_FORCES, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, SIDE_F, STEP_ROWS, VECTORS, V_OWN, WORLD_COUPLING,
+    ADDRESSES, BORDER, BORDER_VALUES, CONSTRAINT_LAYOUT, COUPLED, FRONTS, FRONT_SCRATCH, FRONT_STATE, INVERSE, OTHER_IMPLICIT, PAIRS,
+    PAIR_ENDS, PAIR_FORCES, PLAN_LISTS, PLAN_RECORDS, PLAN_STEPS, SIDE_F, STEP_ROWS, VECTORS, V_OWN, WORLD_COUPLING,
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, cut, device, kernel
 
@@ -56,16 +54,7 @@ def fill_implicit(
     layout: Ints, ints: Ints, constants: Floats, control: Floats, project: int, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
     """The implicit terms of all forces."""
-    h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
-    add_implicit(
-        part(ints, layout, IMPLICIT_CLASSES), part(ints, layout, IMPLICIT_INDEX), part(constants, layout, IMPLICIT_PARAMETERS),
-        part(ints, layout, IMPLICIT_PLACES), part(constants, layout, LIMIT), part(work_out, layout, SIGNALS),
-        part(work_out, layout, X_WB), part(work_out, layout, V_WB), q_out, v_out, control, h, project, part(work_out, layout, IMPLICIT_F),
-        part(work_out, layout, IMPLICIT_EFFORT), part(work_out, layout, OWN), part(work_out, layout, COUPLING),
-        part(work_out, layout, DIAGONAL),
-    )  # fmt: skip
-    if part(ints, layout, LOOP_COUPLINGS).size > 0:
-        couple_loops(layout, ints, work_out)
+    fill_terms(part(ints, layout, IMPLICIT_CLASSES), layout, ints, constants, control, project, work_out, q_out, v_out)
 
 
 @kernel

@@ -12,14 +12,16 @@ from unibody.algebra.tree.aba import BODY, COLUMN, RIGID, ROW, W, fill_shifts
 from unibody.algebra.tree.factor import add_blocks, load21, rigid_block, shifted_block, store21, times_block
 from unibody.algebra.tree.pcg import add_product
 from unibody.arena import part
+from unibody.coordinates.external_forces import add_implicit
 from unibody.coordinates.reduced.kinematics import wrench_at_joint
 from unibody.coordinates.relative_joints import SEEN as SEEN_SIZE
 from unibody.coordinates.relative_joints import add_joint_efforts, wrench_back
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
-    BLOCKS, BODIES, COLUMNS, COUPLING, DIAGONAL, IMPLICIT_EFFORT, IMPLICIT_F, LEAST, OWN, ROWS, SHIFT,
+    BLOCKS, BODIES, COLUMNS, COUPLING, DIAGONAL, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS,
+    IMPLICIT_PLACES, LEAST, OWN, ROWS, SHIFT, STEP_LENGTH,
 )  # fmt: skip
-from unibody.coordinates.workspace import ARMATURE, DUAL, JOINTS, LOAD, RIGHT, SEEN, X_WB, F, Y
+from unibody.coordinates.workspace import ARMATURE, DUAL, JOINTS, LIMIT, LOAD, RIGHT, SEEN, SIGNALS, V_WB, X_WB, F, Y
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.solvers.redmax.workspace import GROUND_PAIRS, LOOP_COUPLINGS, PAIRS, WORLD_COUPLING
 from unibody.spatial.devices import add3, compose_rotations, cross, load3, load6, load9, rotate_back, rotate_symmetric, sub3
@@ -130,6 +132,20 @@ def couple_loops(layout: Ints, ints: Ints, work_out: Floats) -> None:
                 for j in range(6):
                     coupling[36 * place + 6 * i + j] -= d * a[i] * b[j]
     add_joint_efforts(joints, dual, seen, part(work_out, layout, IMPLICIT_EFFORT), part(work_out, layout, IMPLICIT_F))
+
+
+@device
+def fill_terms(classes, layout, ints, constants, control, project, work_out, q_out, v_out):
+    """The implicit terms of the forces of these classes."""
+    h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
+    add_implicit(
+        classes, part(ints, layout, IMPLICIT_INDEX), part(constants, layout, IMPLICIT_PARAMETERS), part(ints, layout, IMPLICIT_PLACES),
+        part(constants, layout, LIMIT), part(work_out, layout, SIGNALS), part(work_out, layout, X_WB), part(work_out, layout, V_WB),
+        q_out, v_out, control, h, project, part(work_out, layout, IMPLICIT_F), part(work_out, layout, IMPLICIT_EFFORT),
+        part(work_out, layout, OWN), part(work_out, layout, COUPLING), part(work_out, layout, DIAGONAL),
+    )  # fmt: skip
+    if part(ints, layout, LOOP_COUPLINGS).size > 0:
+        couple_loops(layout, ints, work_out)
 
 
 @device

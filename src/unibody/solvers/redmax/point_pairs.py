@@ -21,23 +21,20 @@ from unibody.algebra.tree.aba import ROW, P, W
 from unibody.algebra.tree.joint_matrix import NODE as END
 from unibody.algebra.tree.joint_matrix import add_point_block, skew_by
 from unibody.arena import part
-from unibody.coordinates.external_forces import add_implicit
 from unibody.coordinates.reduced.dynamics import load_by
 from unibody.coordinates.reduced.kinematics import fill_bodies
-from unibody.solvers.redmax.matrix import couple_loops
+from unibody.solvers.redmax.matrix import fill_terms
 
 from unibody.coordinates.reduced.workspace import (  # isort: skip
-    BLOCKS, COUPLING, DIAGONAL, FRAMES, IMPLICIT_CHOICE, IMPLICIT_EFFORT, IMPLICIT_F, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, IMPLICIT_PLACES,
-    OWN, ROWS, STEP_LENGTH,
+    BLOCKS, FRAMES, IMPLICIT_CHOICE, IMPLICIT_INDEX, IMPLICIT_PARAMETERS, ROWS, STEP_LENGTH,
 )  # fmt: skip
-from unibody.coordinates.workspace import COUNTS, JOINTS, LEDGER, LIMIT, RIGHT, ROW_COUNT, SIGNALS, V_WB, X_WB
+from unibody.coordinates.workspace import COUNTS, JOINTS, LEDGER, RIGHT, ROW_COUNT, SIGNALS, V_WB, X_WB
 from unibody.forces.base import PAIR, FillPairs, Force
 from unibody.kernel import Floats, Ints, cut, device, kernel
 from unibody.model.implicit_tables import IMPLICIT_CLASS, ImplicitTables
 from unibody.model.model import Model
 from unibody.model.tables import FORCE_CLASS
 from unibody.solvers.redmax.workspace import (
-    LOOP_COUPLINGS,
     OTHER_FORCES,
     OTHER_IMPLICIT,
     PAIR_CLASSES,
@@ -154,16 +151,7 @@ def fill_apart(
     layout: Ints, ints: Ints, constants: Floats, control: Floats, project: int, work_out: Floats, q_out: Floats, v_out: Floats
 ) -> None:
     """The implicit terms of all forces that are no pairs."""
-    h = part(constants, layout, IMPLICIT_CHOICE)[STEP_LENGTH]
-    add_implicit(
-        part(ints, layout, OTHER_IMPLICIT), part(ints, layout, IMPLICIT_INDEX), part(constants, layout, IMPLICIT_PARAMETERS),
-        part(ints, layout, IMPLICIT_PLACES), part(constants, layout, LIMIT), part(work_out, layout, SIGNALS),
-        part(work_out, layout, X_WB), part(work_out, layout, V_WB), q_out, v_out, control, h, project, part(work_out, layout, IMPLICIT_F),
-        part(work_out, layout, IMPLICIT_EFFORT), part(work_out, layout, OWN), part(work_out, layout, COUPLING),
-        part(work_out, layout, DIAGONAL),
-    )  # fmt: skip
-    if part(ints, layout, LOOP_COUPLINGS).size > 0:
-        couple_loops(layout, ints, work_out)
+    fill_terms(part(ints, layout, OTHER_IMPLICIT), layout, ints, constants, control, project, work_out, q_out, v_out)
 
 
 @device
