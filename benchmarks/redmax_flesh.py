@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     rows = [["starfish", f"{star.model.n_vertices} ({free} free)", tets, f"{spent:.2f}", verdict(GOAL_MS / spent, 1.0)]]
     print(table(["scene", "vertices", "tetrahedra", "ms per step", "goal 2 ms"], rows))
     rows, before = [], None
-    for bones in (10, 30) if quick else (10, 100, 1000):
+    for bones in (10, 30) if quick else (10, 100, 1000, 10_000):
         model = chain(bones)
         spent = step_time(model, 2e-3, 5 if quick else max(3, 2000 // bones), 2 if quick else 4)
         exponent = np.log(spent / before[1]) / np.log(bones / before[0]) if before else None

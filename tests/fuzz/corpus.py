@@ -113,6 +113,72 @@ RIGID_IPC: dict[str, Any] = {
         ],
     },
 }  # fmt: skip
+LOOPS: dict[str, Any] = {
+    "loops": [
+        {
+            "name": "pin", "type": "revolute", "parent": "base", "child": "hand", "parent_pose": {"xyz": [0, 0, 1], "rpy": [0.1, 0, 0]},
+            "child_pose": {"xyz": [0, 0, 0]}, "axis": [0, 1, 0],
+        },
+        {"name": "rod", "type": "distance", "parent": "world", "child": "hand", "parent_pose": {"xyz": [0, 0, 3]}, "length": 2.0},
+        {"name": "rail", "type": "prismatic", "parent": "arm", "child": "hand", "axis": [1, 0, 0]},
+        {"name": "eye", "type": "ball", "parent": "base", "child": "arm", "parent_pose": {"xyz": [0, 0, 1]}},
+    ],
+    "couplings": [{"follower": "k", "leader": "j", "multiplier": 0.5, "offset": 0.1}],
+}  # fmt: skip
+LOOPS_TEXT = """# of the robot
+loops:
+  - name: pin
+    type: revolute
+    parent: base
+    child: hand
+    parent_pose: {xyz: [0, 0, 1], rpy: [0.1, 0, 0]}
+    axis: [0, 1, 0]
+  - {name: rod, type: distance, parent: world, child: hand, length: 2.0}
+couplings:
+  - {follower: k, leader: j, multiplier: 0.5, offset: 0.1}
+"""
+UNMIMICKED = re.sub(r"<mimic[^>]*>", "", URDF)
+"""The robot, whose joints a file of loops may couple."""
+TET = """$MeshFormat
+4.1 0 8
+$EndMeshFormat
+$Nodes
+1 4 1 4
+3 0 0 4
+1
+2
+3
+4
+0 0 0
+1 0 0
+0 1 0
+0 0 1
+$EndNodes
+$Elements
+1 1 1 1
+3 0 4 1
+1 1 2 3 4
+$EndElements
+"""
+POLYFEM: dict[str, Any] = {
+    "geometry": [
+        {
+            "mesh": "tet.msh", "transformation": {"translation": [0, 2, 0], "rotation": [0, 0, 30], "scale": 0.5}, "volume_selection": 1,
+            "surface_selection": [{"id": 3, "axis": "-x", "position": 0.01}, {"id": 7, "box": [[-1, -1, -1], [0.1, 9, 9]]}],
+        },
+        {"mesh": "cube.obj", "is_obstacle": True, "transformation": {"dimensions": [2, 1, 4], "translation": [0, -3, 0]}},
+    ],
+    "materials": [{"type": "NeoHookean", "E": 1e5, "nu": 0.4, "rho": 1000, "id": 1}],
+    "boundary_conditions": {
+        "rhs": [0, 9.81, 0], "dirichlet_boundary": [{"id": 3, "value": ["0.1*t", "-min(t, 0.5)", 0]}],
+        "obstacle_displacements": [{"id": 1000, "value": [0, "0.1*t", 0]}],
+    },
+    "initial_conditions": {"velocity": [{"id": 1, "value": [0, -1, 0]}]},
+    "contact": {"enabled": True, "dhat": 1e-3, "friction_coefficient": 0.3, "epsv": 1e-3},
+    "time": {"tend": 1.0, "dt": 0.01, "integrator": {"type": "BDF", "steps": 2}}, "space": {"discr_order": 1},
+    "solver": {"contact": {"friction_iterations": 1}, "advanced": {"lump_mass_matrix": True}, "nonlinear": {"grad_norm": 1e-4}},
+    "patch": [{"op": "replace", "path": "/time/tend", "value": 2.0}], "output": {"json": "sim.json"},
+}  # fmt: skip
 
 
 def words_of(*texts: str) -> tuple[str, ...]:
@@ -153,6 +219,7 @@ class Corpus:
         self.stl = cube_stl()
         (folder / "cube.obj").write_text(CUBE)
         (folder / "cube.stl").write_bytes(self.stl)
+        (folder / "tet.msh").write_text(TET)
         scenes = [ub.scenes.make(name) for name in ("pendulum", "four-bar", "bouncing-ball")]
         self.json = [json.loads(scene_to_json(scene)) for scene in (*scenes, ub.scenes.Scene(walker(), 1.0, 1e-3))]
         self.urdf = [URDF]

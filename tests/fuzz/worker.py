@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from corpus import CUBE, MJCF, PLY, RIGID_IPC, SDF, Corpus
+from corpus import CUBE, LOOPS, LOOPS_TEXT, MJCF, PLY, POLYFEM, RIGID_IPC, SDF, UNMIMICKED, Corpus
 from mutations import json_text, mutate_bytes, mutate_json, mutate_npz, mutate_words, mutate_xml
 from typer.testing import CliRunner
 
@@ -32,7 +32,7 @@ import unibody as ub
 from unibody.cli.app import app
 from unibody.files.mesh_loading import load_mesh
 
-KINDS = ("scene", "urdf", "sdf", "mjcf", "rigid-ipc", "mesh", "recording", "checkpoint")
+KINDS = ("scene", "urdf", "loops", "sdf", "mjcf", "rigid-ipc", "polyfem", "mesh", "recording", "checkpoint")
 READING, RUNNING = 10.0, 240.0
 """Seconds of processor time for a file, and for some steps, which may compile."""
 MEMORY = 3 << 30
@@ -54,12 +54,22 @@ def written(corpus: Corpus, kind: str, rng: random.Random) -> Path:
         data = mutate_bytes(data, rng) if rng.random() < 0.15 else data
     elif kind == "urdf":
         path, data = corpus.folder / "case.urdf", mutate_xml(rng.choice(corpus.urdf), rng, corpus.urdf_words)
+    elif kind == "loops":  # of YAML, by its values or by its words; the robot beside it is whole
+        path = corpus.folder / "case.urdf"
+        path.write_text(UNMIMICKED)
+        by_value = rng.random() < 0.7
+        data = json_text(mutate_json(LOOPS, rng)) if by_value else mutate_words(LOOPS_TEXT, rng)
+        path.with_suffix(".loops.yaml").write_bytes(mutate_bytes(data, rng) if rng.random() < 0.15 else data)
+        return path
     elif kind == "sdf":
         path, data = corpus.folder / "case.sdf", mutate_xml(SDF, rng, corpus.sdf_words)
     elif kind == "mjcf":
         path, data = corpus.folder / "case.xml", mutate_xml(MJCF, rng, corpus.mjcf_words)
     elif kind == "rigid-ipc":
         path, data = corpus.folder / "case.json", json_text(mutate_json(RIGID_IPC, rng))
+        data = mutate_bytes(data, rng) if rng.random() < 0.15 else data
+    elif kind == "polyfem":
+        path, data = corpus.folder / "case.json", json_text(mutate_json(POLYFEM, rng))
         data = mutate_bytes(data, rng) if rng.random() < 0.15 else data
     elif kind == "mesh":
         ending = rng.choice((".obj", ".obj", ".stl", ".stl", ".ply"))
@@ -96,7 +106,9 @@ def loaded(kind: str, path: Path, rng: random.Random) -> Callable[[], None] | No
         finite(body.mass, body.com, body.inertia, body.X_WB.p, body.X_WB.wxyz)
     finite(scene.model.start_q(), scene.model.start_v(), scene.dt, scene.duration)
     assert scene.dt > 0.0, f"dt {scene.dt}"
-    able = [s for s in ("articulated", "penalty") if not refusals(s, scene.model)]
+    for soft in scene.model.deformables:
+        finite(soft.x0, soft.mass)
+    able = [s for s in ("articulated", "penalty", "barrier") if not refusals(s, scene.model)]
     return (lambda: run(ub.Simulation(scene.model, able[0], dt=scene.dt))) if able else None
 
 

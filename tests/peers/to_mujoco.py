@@ -12,6 +12,7 @@
 | Weld | a body without a joint |
 | SpringDamper | a spatial tendon through two sites, with stiffness, damping and spring length |
 | TorsionSpring | joint damping and stiffness; on a ball, the same stiffness for all three axes, at rest in the neutral position |
+| PointOnLine, with `closed` | an equality between two sites, which also holds the point along the line; soft, as theirs are |
 
 Limits: no screws (they have none), no turning joint after a ball on the same body, no armature on a free joint (theirs resists
 accelerations in world axes), no other forces, loops, constraints or kinematic bodies; effort limits are not applied. No geoms,
@@ -85,18 +86,19 @@ class MujocoPeer:
         return self.back(q, v, np.array(self.data.qacc))
 
 
-def to_mujoco(model: ub.Model, dt: float = 1e-3) -> MujocoPeer:
-    """The same tree in MuJoCo, with semi-implicit Euler steps of dt."""
+def to_mujoco(model: ub.Model, dt: float = 1e-3, closed: bool = False) -> MujocoPeer:
+    """The same tree in MuJoCo, with semi-implicit Euler steps of dt; `closed`: with points on lines that close loops."""
     import mujoco
 
-    if model.loop_joints or model.constraints:
+    if model.loop_joints or not all(closed and isinstance(c, ub.PointOnLine) for _, c in model.constraints):
         raise CannotSay("MuJoCo: loops and constraints stay here; give a tree")
     spec = mujoco.MjSpec()
     spec.option.gravity = model.gravity
     spec.option.timestep = dt
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
     off = mujoco.mjtDisableBit
-    spec.option.disableflags = int(off.mjDSBL_CONTACT | off.mjDSBL_CONSTRAINT | off.mjDSBL_EULERDAMP | off.mjDSBL_AUTORESET)
+    rows = 0 if model.constraints else off.mjDSBL_CONSTRAINT
+    spec.option.disableflags = int(off.mjDSBL_CONTACT | rows | off.mjDSBL_EULERDAMP | off.mjDSBL_AUTORESET)
     springs = _joint_springs(model)
     bodies = [spec.worldbody]
     free: list[tuple[int, int, Pose]] = []
@@ -123,6 +125,9 @@ def to_mujoco(model: ub.Model, dt: float = 1e-3) -> MujocoPeer:
     for name, force in model.forces:
         if isinstance(force, ub.SpringDamper):
             _add_tendon(spec, bodies, model, name, force)
+    for name, constraint in model.constraints:
+        ends = [_add_site(bodies, model, f"{name}.{end}", point) for end, point in (("a", constraint.point), ("b", constraint.on))]
+        spec.add_equality(name=name, type=mujoco.mjtEq.mjEQ_CONNECT, objtype=mujoco.mjtObj.mjOBJ_SITE, name1=ends[0], name2=ends[1])
     compiled = spec.compile()
     q_index, v_index = np.zeros(model.nq, int), np.zeros(model.nv, int)
     for name, q, nq, v, nv in pieces:
@@ -136,10 +141,15 @@ def _add_tendon(spec: Any, bodies: list[Any], model: ub.Model, name: str, force:
     """A spring between two points as a tendon between two sites."""
     tendon = spec.add_tendon(name=name, stiffness=force.stiffness, damping=force.damping, springlength=[force.rest_length] * 2)
     for end, point in (("a", force.a), ("b", force.b)):
-        at = model.body(point.body)
-        X_MB = model.tree_joints[at - 1].X_BM.inverse() if at else Pose()
-        bodies[at].add_site(name=f"{name}.{end}", pos=X_MB.apply(point.p))
-        tendon.wrap_site(f"{name}.{end}")
+        tendon.wrap_site(_add_site(bodies, model, f"{name}.{end}", point))
+
+
+def _add_site(bodies: list[Any], model: ub.Model, name: str, point: ub.Point) -> str:
+    """A point of a body as a site; its name."""
+    at = model.body(point.body)
+    X_MB = model.tree_joints[at - 1].X_BM.inverse() if at else Pose()
+    bodies[at].add_site(name=name, pos=X_MB.apply(point.p))
+    return name
 
 
 @dataclass

@@ -188,3 +188,128 @@ def test_falls_out_of_plane_keep_energy() -> None:
     rec = ub.Simulation(b.build(), ub.solvers.Articulated(rule="rk4"), dt=1e-3).run(1.0, every=50)
     assert rec.tension("rope").max() > 5.0
     np.testing.assert_allclose(rec.energy.total, rec.energy.total[0], atol=2e-6 * np.ptp(rec.energy.kinetic))
+
+
+def leaving(z: float, v: float, **cable) -> ub.Model:
+    """A wheel on a slide, beside a cable between two points 2 m apart."""
+    b = ub.Builder(gravity=None)
+    wheel = b.body("wheel", mass=1.0, inertia=(1, 1, 1))
+    b.joint("slide", ub.Prismatic((0, 0, 1)), b.world, wheel, q=z, v=v)
+    b.add(ub.Cable([b.world.at(-1, 0, 0), ub.Pulley(wheel.at(0, 0, 0), 0.15, side=1), b.world.at(1, 0, 0)], **cable), name="rope")
+    return b.build()
+
+
+@pytest.mark.parametrize("solver", ["articulated", "redmax", "barrier", "lagrange", "impulse"])
+def test_a_wheel_that_goes_far_off_is_no_wheel_wrapped_by_a_turn(solver: str) -> None:
+    """It leaves a cable of tension T = k 0.1, which stays straight; 90° off, a turn more looks alike: refused by name."""
+    sim = ub.Simulation(leaving(0.3, -2.0, stiffness=1.0, rest_length=1.9), solver, dt=5e-3)
+    with pytest.raises(ub.StepFailed, match="'rope': on pulley 1 on 'wheel' the cable turns by -.* look alike.*turns=") as found:
+        sim.run(1.5)
+    rec = found.value.recording
+    z = rec.joint("slide")[:, 0]
+    straight = (z < -0.15) & (z > -0.6)
+    assert straight.sum() > 30 and z.min() < -0.7
+    np.testing.assert_allclose(rec.tension("rope")[straight], 0.1, rtol=1e-12)
+    assert np.ptp(rec.joint_velocity("slide")[straight]) < 1e-12 if solver != "barrier" else 1e-6
+
+
+def test_a_wheel_that_leaves_and_comes_back_gives_back_what_it_took() -> None:
+    """A wheel on a spring swings through a taut cable's line: it leaves it, flies free, and meets it again; energy is kept throughout.
+
+    Where the cable is left, a spring of K = 4 T/ℓ = 80 N/m ends: a step across errs by at most ½ K (v h)² = 1.3e-4 J, v = 1.8 m/s."""
+    b = ub.Builder(gravity=None)
+    wheel = b.body("wheel", mass=1.0, inertia=(1, 1, 1))
+    b.joint("slide", ub.Prismatic((0, 0, 1)), b.world, wheel, q=0.1, stiffness=30.0)
+    over = ub.Pulley(wheel.at(0, 0, 0), 0.05, side=1)
+    b.add(ub.Cable([b.world.at(-1, 0, 0), over, b.world.at(1, 0, 0)], 200.0, rest_length=1.9), name="rope")
+    rec = ub.Simulation(b.build(), ub.solvers.Articulated(rule="rk4"), dt=1e-3).run(6.0, every=10)
+    off = rec.joint("slide")[:, 0] < -0.05
+    assert np.count_nonzero(np.diff(off.astype(int)) == 1) >= 3
+    np.testing.assert_allclose(rec.tension("rope")[off], 200.0 * 0.1, rtol=1e-12)
+    np.testing.assert_allclose(rec.energy.total, rec.energy.total[0], atol=1.3e-4)
+
+
+def test_a_string_that_winds_up_on_a_post_is_refused_before_it_is_a_turn_short() -> None:
+    b = ub.Builder(gravity=None)
+    ball = b.body("ball", mass=1.0, inertia=(0.01,) * 3, X_WB=ub.Pose((2.0, 0, 0.1)), V_WB=(0, 0, 0, 0, 0, 3.0))
+    b.add(ub.Cable([b.world.at(-1, 0, 0.1), ub.Pulley(b.world.at(0, 0, 0), 0.1, side=-1), ball.at(0, 0, 0)], 1e5, 50.0), name="rope")
+    with pytest.raises(ub.StepFailed, match="'rope': on pulley 1 on 'world'") as found:
+        ub.Simulation(b.build(), "redmax", dt=1e-3).run(6.0, every=10)
+    p = found.value.recording.pose("ball")[:, :3]
+    wound = np.unwrap(np.arctan2(p[:, 2], p[:, 0]))[-1]
+    assert 3.3 < wound < 5.0                                        # more than half a turn
+    # until then the tangent's length and the arc are the string's: involute of a circle
+    tangent = np.sqrt(p[:, 0] ** 2 + p[:, 2] ** 2 - 0.01)
+    assert tangent[-1] < 2.0 - 0.1 * 2.8
+
+
+def test_a_differential_hoist_turns_little_into_much() -> None:
+    """Drums of R and r on one shaft, a moving wheel between: the block falls by (R − r)/2 a radian and a = g m / (m + 4 I/(R − r)²)."""
+    R_1, R_2, m, inertia = 0.2, 0.15, 10.0, 0.05
+    b = ub.Builder()
+    drum = b.body("drum", mass=1.0, inertia=(inertia,) * 3)
+    b.joint("shaft", ub.Revolute((0, 1, 0)), b.world, drum)
+    block = weight(b, "block", m, 0.5 * (R_1 - R_2), -2.0)
+    ends = [ub.Pulley(drum.at(0, 0, 0), r, side=1, grip=True) for r in (R_1, R_2)]
+    b.add(ub.Cable([ends[0], ub.Pulley(block.at(0, 0, 0), 0.5 * (R_1 + R_2), side=1), ends[1]], 1e6, 2e3), name="chain")
+    rec = ub.Simulation(b.build(), "redmax", dt=1e-3).run(0.6, every=50)
+    a = G * m / (m + 4.0 * inertia / (R_1 - R_2) ** 2)
+    late = slice(4, None)
+    np.testing.assert_allclose(np.diff(speed(rec, "block")[late]) / np.diff(rec.t[late]), -a, rtol=1e-6)
+    np.testing.assert_allclose(rec.tension("chain")[late], 0.5 * m * (G - a), rtol=1e-6)
+    assert speed(rec, "block")[-1] / rec.joint_velocity("shaft")[-1, 0] == pytest.approx(-0.5 * (R_1 - R_2), rel=1e-6)
+
+
+@pytest.mark.parametrize(("nodes", "says"), [
+    # up and over the one, down and under the other, which cuts into it
+    (lambda w: [ub.Pulley(w.at(0, 0, 0), 0.1, side=1), ub.Pulley(w.at(0.15, 0, 0), 0.1, side=-1)], "no tangent between 1 and 2"),
+    # one inside the other
+    (lambda w: [ub.Pulley(w.at(0, 0, 0), 0.1, side=1), ub.Pulley(w.at(0.01, 0, 0), 0.02, side=1)], "no tangent between 1 and 2"),
+    (lambda w: [ub.Pulley(w.at(-0.1, 0, -1.05), 0.1, side=1)], "point 0 lies within pulley 1"),
+    (lambda w: [ub.Pulley(w.at(0, 0, 0), 0.1, side=1, turns=10**30)], r"turns 1e\+30.*at most 1000"),
+])  # fmt: skip
+def test_courses_without_a_tangent_are_refused(nodes, says: str) -> None:
+    with pytest.raises(ub.ModelError, match=says) as found:
+        b = ub.Builder()
+        left = weight(b, "left", 1.0, -R)
+        b.add(ub.Cable([left.at(0, 0, 0), *nodes(b.world), b.world.at(0.25, 0, 1)], 1e6), name="rope")
+        b.build()
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("solver", ["articulated", "redmax", "barrier"])
+def test_a_hook_that_is_hauled_into_the_wheel_is_told(solver: str) -> None:
+    """A winch that does not stop draws the load into its wheel: the step fails by the cable's name."""
+    b = ub.Builder()
+    load = b.body("load", mass=1.0, inertia=(1, 1, 1))
+    b.joint("slide", ub.Prismatic((0, 0, 1)), b.world, load, X_PF=ub.Pose((0.05, 0, -0.5)))
+    path = [b.world.at(-0.1, 0, -1), ub.Pulley(b.world.at(0, 0, 0), R, side=1), load.at(0, 0, 0)]
+    b.add(ub.Cable(path, 1e4, 0.0 if solver == "barrier" else 50.0, winch=lambda t: -0.5 * t), name="rope")
+    with pytest.raises(ub.StepFailed, match="'rope': point 2 came within pulley 1 on 'world'") as found:
+        ub.Simulation(b.build(), solver, dt=1e-3).run(2.0, every=10)
+    assert found.value.recording.point("load", (0, 0, 0))[-1, 2] > -0.2
+
+
+def wound(solver: str, dt: float, damping: float, friction: float) -> tuple[float, np.ndarray]:
+    """Height of a load on a winch after 0.3 s, and its tensions."""
+    b = ub.Builder()
+    load = weight(b, "load", 1.0, R, -0.5)
+    path = [b.world.at(-R, 0, -1), ub.Pulley(b.world.at(0, 0, 0), R, side=1), load.at(0, 0, 0)]
+    b.add(ub.Cable(path, 1e3, damping, friction=friction, winch=ub.Table((0.0, 2.0), (0.0, -0.4))), name="rope")
+    rec = ub.Simulation(b.build(), solver, dt=dt).run(0.3)
+    return rec.joint("load slide")[-1, 0], np.atleast_1d(rec.tension("rope")[-1])
+
+
+@pytest.mark.parametrize(("damping", "friction"), [(0.0, 0.0), (20.0, 0.0), (20.0, 0.2)])
+def test_solvers_agree_on_a_winch_or_refuse_it_by_name(damping: float, friction: float) -> None:
+    """As steps shrink: errors of the first order, extrapolated from two step lengths; the fourth-order rule is the judge."""
+    truth, pulls = wound("articulated:rule=rk4", 5e-4, damping, friction)
+    for solver in ("articulated", "lagrange", "redmax", "redmax:rule=bdf2", "penalty", "impulse", "complementarity", "barrier"):
+        if solver == "barrier" and damping + friction > 0.0:
+            with pytest.raises(ub.UnibodyError, match="'rope': a winch with damping or friction.*drum"):
+                wound(solver, 1e-3, damping, friction)
+            continue
+        (coarse, _), (fine, T) = wound(solver, 2e-3, damping, friction), wound(solver, 1e-3, damping, friction)
+        assert abs(fine - truth) < 0.05 * abs(truth), solver
+        assert abs(2.0 * fine - coarse - truth) < max(0.35 * abs(fine - truth), 4e-5), solver
+        np.testing.assert_allclose(T, pulls, rtol=0.12)

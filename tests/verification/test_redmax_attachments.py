@@ -4,7 +4,8 @@
     [0    H   −E    ] [a] = [R  ]        λ: the forces with which the bodies hold them
     [Γ J  −Eᵀ  0    ] [λ]   [0  ]
 
-written out densely in NumPy from the skeleton alone (with the attached masses) and from the energies' Hessians.
+written out densely in NumPy from the skeleton alone (with the attached masses) and from the energies' Hessians; and the same form as
+`redmax` has it (`linear="kkt"`), beside elimination over several steps.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import unibody as ub
 from unibody.coordinates.workspace import Y
@@ -20,7 +22,8 @@ from unibody.energies.evaluate import EnergyTables
 from unibody.solvers.redmax.flesh_tables import VertexTables, with_vertex_masses
 from unibody.solvers.redmax.flesh_workspace import VERTEX_F
 from unibody.solvers.redmax.linear import fill_dense
-from verification.test_redmax_deformables import FLESH, limb
+from verification.test_redmax_deformables import FLESH, limb, machine, mixed, run
+from verification.test_redmax_flesh_rows import tied
 
 H = 2e-3
 
@@ -75,3 +78,30 @@ def test_elimination_and_multipliers_give_the_same_accelerations() -> None:
     assert np.abs(of_free - a).max() < 1e-9 * np.abs(a).max()
     assert np.abs(y - alone).max() > 0.01 * np.abs(y).max()  # flesh matters
     assert system.view(Y).size == nv
+
+
+SMALL = {
+    "springs": lambda: limb(springs=True, cells=(4, 2, 2)).build(), "of all kinds": mixed, "rows": lambda: tied().build(),
+    "loops and limits": lambda: machine().build(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", ["linearly-implicit", "bdf2"])
+@pytest.mark.parametrize("name", SMALL)
+def test_the_papers_form_moves_everything_as_elimination_does(name: str, rule: str) -> None:
+    """Vertices, what joints and attachments bear and multipliers, to 1e-9 of the largest: springs between flesh and bones, cloth on solids,
+    a driven body, loops, a drive, a coupling, a limit, rows on vertices. Newton's iteration ends at 1e-11 of the velocities."""
+    model = SMALL[name]()
+    ours, paper = (run(model, 4e-3, 1e-3, rule=rule, linear=linear, project=False) for linear in ("auto", "kkt"))
+    for d in model.deformables:
+        assert np.abs(ours.vertices(d.name) - paper.vertices(d.name)).max() < 1e-9 * np.abs(ours.vertices(d.name)).max()
+    for names, told in (([j.name for j in model.joints], "reaction"), ([n for n, _ in model.constraints], "multiplier")):
+        for each in names:
+            found, wanted = getattr(paper, told)(each), getattr(ours, told)(each)
+            assert np.abs(found - wanted).max() < 1e-8 * np.abs(wanted).max() + 1e-10
+    assert np.abs(ours.v).max() > 1e-3
+
+
+def test_the_papers_form_asks_for_deformables() -> None:
+    with pytest.raises(ub.ModelError, match="linear='kkt'.*deformables"):
+        ub.Simulation(ub.scenes.build("stiff-chain", n=3), ub.solvers.RedMax(linear="kkt"), dt=1e-2)

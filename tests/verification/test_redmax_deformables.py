@@ -303,15 +303,12 @@ def test_efforts_of_a_driven_machine_fed_back_repeat_its_motion() -> None:
 
 @pytest.mark.parametrize(
     ("what", "said"),
-    [("contact", "contact of surfaces"), ("point", "points of deformables"), ("mass", "not lumped")],
+    [("contact", "contact of surfaces"), ("mass", "not lumped")],
 )
 def test_what_it_does_not_do_is_refused_by_name(what: str, said: str) -> None:
     b = limb()
     if what == "contact":
         b.add(ub.Contact())
-    elif what == "point":
-        more = b.soft("more", block((0.1, 0.1, 0.1), (1, 1, 1)), RUBBER, density=1000.0)
-        b.add(ub.Distance(b.world.at(0, 0, 1), more.vertex(0)))
     elif what == "mass":
         b.soft("more", block((0.1, 0.1, 0.1), (1, 1, 1)), RUBBER, density=1000.0, mass="consistent")
     with pytest.raises(ub.Unsupported, match=said):

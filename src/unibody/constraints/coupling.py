@@ -28,6 +28,8 @@ from unibody.spatial.pose import vector
 
 __all__ = ["Coupling", "FunctionCoupling"]
 
+LARGEST = 1e100
+"""Of the numbers of a matrix: their squares are added."""
 STEP = 1e-3
 """Step [rad, m] of the differences: their error is its fourth power, round-off 1e-16 over it."""
 
@@ -216,4 +218,6 @@ def _table(value: Any, n: int, m: int, what: str) -> tuple[tuple[float, ...], ..
         raise ModelError(f"{what}: shape {out.shape}; give {n} rows (dependent) of {m} numbers (independent)")
     if not np.isfinite(out).all():
         raise ModelError(f"{what}: holds numbers that are not finite; give finite ones")
+    if out.size and np.abs(out).max() > LARGEST:
+        raise ModelError(f"{what}: {out.flat[np.abs(out).argmax()]:g} is beyond any gear; give at most {LARGEST:g}")
     return tuple(map(tuple, out.tolist()))

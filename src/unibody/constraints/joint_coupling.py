@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from unibody.constraints.base import Constraint, Rows
+from unibody.constraints.coupling import LARGEST
 from unibody.constraints.joint_coordinates import coordinates_of, place_of
 from unibody.element import Kinematics, Packing, number
 from unibody.errors import ModelError
@@ -68,6 +69,8 @@ class JointCoupling(Constraint):
         values = vector(coefficients, len(coordinates), "JointCoupling coefficients")
         if not values.any():
             raise ModelError("JointCoupling: all coefficients are 0, which couples nothing; give at least one other")
+        if np.abs(values).max() > LARGEST:
+            raise ModelError(f"JointCoupling: coefficient {values[np.abs(values).argmax()]:g} is beyond any gear; give at most {LARGEST:g}")
         object.__setattr__(self, "coordinates", coordinates)
         object.__setattr__(self, "coefficients", tuple(values.tolist()))
         object.__setattr__(self, "offset", number(offset, "JointCoupling offset"))

@@ -24,7 +24,7 @@ from unibody.coordinates.workspace import (  # isort: skip
 )  # fmt: skip
 from unibody.kernel import Floats, Ints, kernel
 from unibody.model.model import JointInfo, Model
-from unibody.model.scale import body_lengths
+from unibody.model.scale import frame_lengths
 from unibody.model.tables import ConstraintTables
 from unibody.spatial.devices import cross_motion, load6
 
@@ -158,7 +158,7 @@ def joint_planes(model: Model, relative: Sequence[JointInfo], planar: bool) -> n
 def row_sizes(model: Model, relative: Sequence[JointInfo], constraints: ConstraintLayout, planes: np.ndarray) -> np.ndarray:
     """What a residual of every row is to be compared with: 1 for turns [rad], for lengths the largest ℓ of the bodies that it holds [m]
     (`model.scale`); a row that is both, as that of a screw joint, the sum of its parts."""
-    length = body_lengths(model)
+    length = frame_lengths(model)
     out = np.ones(constraints.rows)
     scratch = np.zeros(72)
     for k, j in enumerate(relative):
@@ -174,7 +174,7 @@ def row_sizes(model: Model, relative: Sequence[JointInfo], constraints: Constrai
         if constraints.units[r] == "m":
             first = constraints.row_start[r - constraints.primary_rows]
             bodies = constraints.entry_body[constraints.row_entry[first : constraints.row_start[r - constraints.primary_rows + 1]]]
-            lengths = [length[i] for i in bodies if model.bodies[i].kind == "dynamic"]
+            lengths = [length[i] for i in bodies if i >= model.n_bodies or model.bodies[i].kind == "dynamic"]
             out[r] = max(lengths, default=length[0])
     return out
 

@@ -350,13 +350,13 @@ def floating_table(model: Model, rows: list[set[int]], dofs: set[int]) -> np.nda
     else. Bodies that fly alone are not among them: `kick_body` knows their momenta. `rows`: the bodies of every row, one alone being tied
     to the world; `dofs`: the joint velocities that rows hold."""
     alone = {joint.child for _, _, body, joint in free_joints(model) if body is not None}
-    root = {0: 0}
+    root = {0: 0} | {i: i for i in range(model.n_bodies, model.n_frames)}
     for joint in model.tree_joints:
         root[joint.child] = root[joint.parent] if joint.parent and root[joint.parent] else joint.child
     tied = {root[i] for bodies in rows for i in bodies if len(bodies) == 1 or len({root[j] for j in bodies}) > 1}
     tied |= {j.child for j in model.tree_joints if dofs.intersection(range(j.v_start, j.v_start + j.nv))}
     trees: dict[int, list[int]] = {}
-    for i, top in root.items():
+    for i, top in root.items():  # points of deformables are trees of their own
         trees.setdefault(top, []).append(i)
     held, out = alone | tied, list[float]()
     for joint in model.tree_joints:

@@ -230,7 +230,7 @@ class _PolyfemReader:
         else:
             raise ModelError(f"{what}: no material has the id {volume} of its volume; give one")
         word = f"{self.where} material {volume}"
-        if m.get("type") not in LAWS:
+        if not isinstance(m.get("type"), str) or m["type"] not in LAWS:
             raise ModelError(f"{word}: type {shown(m.get('type'))} has no law here; known are {', '.join(LAWS)}")
         self._unknown(m, {"id", "type", "E", "nu", "rho", "lambda", "mu"}, f"material {volume}")
         if "lambda" in m or "mu" in m:
@@ -300,7 +300,7 @@ class _PolyfemReader:
     def _formulas(self, value: Any, what: str) -> tuple[Formula, Formula, Formula]:
         if not isinstance(value, list) or len(value) != 3:
             raise ModelError(f"{what} value: {shown(value)}; give three numbers or formulas of x, y, z, t")
-        x, y, z = (Formula(v if isinstance(v, str) else f"{number(v, what):g}" if v == int(v) else repr(float(v)), what) for v in value)
+        x, y, z = (Formula(v if isinstance(v, str) else _written(number(v, what)), what) for v in value)
         return x, y, z
 
     def _object(self, data: dict[str, Any], key: str, what: str) -> dict[str, Any]:
@@ -333,6 +333,11 @@ def upright(p: np.ndarray, normal: np.ndarray) -> Pose:
     X[:3, 0], X[:3, 2], X[:3, 3] = x / np.linalg.norm(x), z, p
     X[:3, 1] = np.cross(z, X[:3, 0])
     return Pose.from_matrix(X)
+
+
+def _written(x: float) -> str:
+    """A number as a formula."""
+    return f"{x:g}" if x == int(x) else repr(x)
 
 
 def skin(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -47,22 +47,30 @@ def rotation(value: Any, mode: Any, what: str) -> np.ndarray:
     word = str(mode).lower()
     if word == "axis_angle":
         turn = numbers(value, (4,), f"{what} rotation")
-        return rotation_from_vector(np.radians(turn[0]) * turn[1:] / np.linalg.norm(turn[1:]))
+        return rotation_from_vector(np.radians(turn[0]) * _direction(turn[1:], f"{what} rotation: axis"))
     if word == "quaternion":
         q = numbers(value, (4,), f"{what} rotation")
-        return rotation_from_quaternion(np.roll(q, 1) / np.linalg.norm(q))
+        return rotation_from_quaternion(_direction(np.roll(q, 1), f"{what} rotation: quaternion"))
     if word == "rotation_vector":
         return rotation_from_vector(np.radians(numbers(value, (3,), f"{what} rotation")))
     if not word or set(word) - set(AXES):
         known = "axes such as 'xyz', axis_angle, quaternion or rotation_vector"
         raise ModelError(f"{what} rotation_mode: {shown(mode)} is unknown; give {known}")
-    if np.ndim(value) == 0 and len(word) == 1:
+    if isinstance(value, int | float) and len(word) == 1:
         value = [value if turned == word else 0.0 for turned in AXES]
     angles, R = np.radians(numbers(value, (3,), f"{what} rotation")), np.eye(3)
     for axis in word:
         k = AXES.index(axis)
         R = rotation_from_vector(angles[k] * np.eye(3)[k]) @ R
     return R
+
+
+def _direction(x: np.ndarray, what: str) -> np.ndarray:
+    """x/|x|, without overflow."""
+    largest = np.abs(x).max()
+    if largest == 0.0:
+        raise ModelError(f"{what} {shown(x.tolist())} has no direction; give numbers that are not all 0")
+    return x / largest / np.linalg.norm(x / largest)
 
 
 def numbers(value: Any, shape: tuple[int, ...], what: str, spread: bool = False) -> np.ndarray:

@@ -11,6 +11,7 @@
 | limit, effort | `<joint>.limit`, effort_limit; velocity is listed |
 | dynamics | damping, DryFriction `<joint>.friction`, spring in `<joint>.spring` |
 | mimic | Coupling `<joint>.mimic` |
+| gearbox | Coupling `<joint>.gearbox` of the two joints that turn about its axes; without such joints it is listed |
 | velocity_decay | listed: Gazebo's is no law of physics |
 | visual, collision, diffuse, mu, restitution_coefficient | shapes that are seen and touched, colours, contact materials |
 

@@ -20,6 +20,8 @@ from unibody.spatial.pose import Pose
 
 BEYOND = 1e15
 """Limits of this size or more are none."""
+PARALLEL = 1.0 - 1e-9
+"""Axes whose directions have this dot product are one."""
 KINDS = ("fixed", "revolute", "continuous", "prismatic", "ball", "screw", "universal", "revolute2", "gearbox")
 
 
@@ -39,6 +41,8 @@ class SdfJoints:
             self._joint(scoped, element, scope)
         for scoped, element, scope in self.r.joints:
             self._mimics(scoped, element, scope)
+            if (element.get("type") or "").strip() == "gearbox":
+                self._gearbox(scoped, element, scope)
 
     def _end(self, element: Any, which: str, scope: str, what: str) -> tuple[str, str]:
         """The body at an end of a joint, and its frame's scoped name; a frame stands for the link that it is attached to."""
@@ -57,8 +61,7 @@ class SdfJoints:
         r.unread(element, "joint", name)
         kind = (element.get("type") or "").strip()
         look_up(kind, dict.fromkeys(KINDS), f"{what}: type")
-        if kind == "gearbox":
-            r.aside("joints {} of type 'gearbox': no element here ties two angles through a third body", name)
+        if kind == "gearbox":  # ties two other joints, when these are there
             return
         parent, parent_frame = self._end(element, "parent", scope, what)
         child, child_frame = self._end(element, "child", scope, what)
@@ -166,6 +169,40 @@ class SdfJoints:
             bound = number(a.findtext("dynamics/friction", "0"), f"joint '{name}' friction", minimum=0.0)
             if bound and joint.nv:
                 self.b.add(DryFriction(name, bound, dof=k), name=f"{name}.friction{k or ''}")
+
+    def _gearbox(self, scoped: str, element: Any, scope: str) -> None:
+        """θ₂ = −ratio θ₁: the angles by which the parent and the child have turned from the reference body, about axis and axis2."""
+        name = self.names[scoped]
+        what = f"joint '{name}'"
+        ratio = number(element.findtext("gearbox_ratio", "1"), f"{what} gearbox_ratio")
+        reference = self._end(element, "gearbox_reference_body", scope, what)[0]
+        X_J = self.r.frames.of(scoped, what)
+        turning = []
+        for which, tag in (("parent", "axis"), ("child", "axis2")):
+            if element.find(tag) is None:
+                raise ModelError(f"{what} of type 'gearbox': no <{tag}>; give one")
+            axis = X_J.R @ self._axis(element.find(tag), scope, X_J, what)
+            found = self._turning(reference, self._end(element, which, scope, what)[0], axis)
+            if found is None:
+                self.r.aside("joints {} of type 'gearbox': no revolute joints from their reference body turn about their axes", name)
+                return
+            turning.append(found)
+        (first, one), (second, other) = turning
+        self.b.add(Coupling([second], [first], [[-ratio * one * other]]), name=f"{name}.gearbox")
+
+    def _turning(self, reference: str, body: str, axis: np.ndarray) -> tuple[str, float] | None:
+        """The revolute joint between two bodies about an axis (of the world, at the file's poses), and 1 if its angle is that of the body
+        from the reference about it, −1 if it is less that."""
+        for scoped, element, scope in self.r.joints:
+            if (element.get("type") or "").strip() not in ("revolute", "continuous"):
+                continue
+            what = f"joint '{self.names[scoped]}'"
+            ends = [self._end(element, which, scope, what)[0] for which in ("parent", "child")]
+            X_J = self.r.frames.of(scoped, what)
+            along = float(axis @ X_J.R @ self._axis(element.find("axis"), scope, X_J, what)) if set(ends) == {reference, body} else 0.0
+            if abs(along) > PARALLEL:
+                return self.names[scoped], float(np.sign(along)) * (1.0 if ends[0] == reference else -1.0)
+        return None
 
     def _mimics(self, scoped: str, element: Any, scope: str) -> None:
         """q = multiplier (q_leader − reference) + offset."""

@@ -20,7 +20,7 @@ READ = {
     "link": "pose inertial collision visual self_collide must_be_base_link",
     "inertial": "pose mass inertia frame",
     "inertia": "ixx ixy ixz iyy iyz izz",
-    "joint": "pose parent child axis axis2 thread_pitch screw_thread_pitch",
+    "joint": "pose parent child axis axis2 thread_pitch screw_thread_pitch gearbox_ratio gearbox_reference_body",
     "axis": "xyz limit dynamics mimic use_parent_model_frame initial_position",
     "limit": "lower upper effort velocity stiffness dissipation",
     "dynamics": "damping friction spring_reference spring_stiffness",

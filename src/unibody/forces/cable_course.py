@@ -1,9 +1,10 @@
 """The course of a cable over points and wheels at an instant: which wheels it touches, its spans, and the tension in each.
 
 Spans (`cable_spans`) follow each other; a wheel between two of them adds the arc r θ, θ = s (φ_leave − φ_arrive). A wheel around which
-the cable would turn the other way, θ < 0, is left, in its plane: the cable goes straight past it. One that grips never is: there a section
-ends and another begins, whose lengths are counted to a mark on the wheel, so that its turning feeds one and takes from the other. Of a
-section
+the cable would turn the other way, θ < 0, is left, in its plane: the cable goes straight past it. Poses tell θ but for whole turns, so it
+is taken from a window of one turn about the start (`cable_start`); near its edges, and where a span has no tangent, a taut cable has no
+tension that one could trust: it is NaN, and the step fails. A wheel that grips is never left, and counts its turns: there a section ends
+and another begins, whose lengths are counted to a mark on the wheel, so that its turning feeds one and takes from the other. Of a section
 
     L = Σ ℓ + Σ r θ (+ s r φ to a mark),  stretch = L − L₀ − p(t),   T = max(0, k stretch + c (L̇ − ṗ)) while stretch > 0, else 0
 
@@ -23,23 +24,38 @@ Course: STATE numbers a node, then SPAN a node for the span that begins there.
 
 from __future__ import annotations
 
-from math import exp, floor, pi, tanh
+from math import exp, floor, nan, pi, tanh
 
-from unibody.forces.cable_spans import FIRST_ANGLE, FIRST_AT, GRADIENT, LENGTH, SECOND_ANGLE, SECOND_AT, SPAN, end_frame, fill_span
+from unibody.forces.cable_spans import (
+    FIRST_ANGLE,
+    FIRST_AT,
+    GRADIENT,
+    LENGTH,
+    MISSED,
+    SECOND_ANGLE,
+    SECOND_AT,
+    SPAN,
+    TANGENT,
+    end_frame,
+    fill_span,
+)
 from unibody.kernel import Floats, Ints, device, kernel
 from unibody.spatial.devices import add3, dot3, load3, scale3, sub3
 
-RADIUS, FRICTION, SLIP_SPEED, SHARE, ARRIVED, LEFT, TURNED, TURNS, STIFFNESS, DAMPING, REST = range(9, 20)
+RADIUS, FRICTION, SLIP_SPEED, SHARE, ARRIVED, LEFT, TURNED, WINDOW, STIFFNESS, DAMPING, REST = range(9, 20)
 NODE = 20
-"""Numbers of a node: c 3, a 3, x 3, r, μ, ε, f, then of a wheel that grips φ_arrive, φ_leave and q at the start; whole turns more; k, c
+"""Numbers of a node: c 3, a 3, x 3, r, μ, ε, f, then of a wheel that grips φ_arrive, φ_leave and q at the start; the lowest θ; k, c
 and L₀ of the section that begins here."""
 HEAD, NODE_INTS = 2, 4
-NEXT, ANGLE, SLIP, TENSION, STRETCH, STRETCH_RATE, BEGIN, MEAN = range(8)
+NEXT, ANGLE, SLIP, TENSION, STRETCH, STRETCH_RATE, BEGIN, MEAN, TURN = range(9)
+BLIND = 0.26
+"""So near to the edges of its window θ is not trusted [rad]: fifteen degrees, more than a step should turn a cable."""
 GROOVE = 0.01
 """A wheel is left only where the cable would pass it this near to its plane, in radii: from farther away a groove keeps it (θ < 0 then)."""
-STATE = 8
+STATE = 9
 """Numbers of a node in a course: the node at which its span ends (−1: none begins here), θ, w, T of that span; of the section that
-begins here: stretch, its rate; the node at which the section of its span begins; mean tension of that section."""
+begins here: stretch, its rate; the node at which the section of its span begins; mean tension of that section; θ as the tangents
+say it, also of a wheel that is left."""
 
 
 @device
@@ -54,10 +70,16 @@ def node_span(index, parameters, X, V, i, f, m, l, exact, with_hessian, at, cour
 
 
 @device
-def arc_angle(side, arrived, left, turns):
-    """θ: from −π/2, where a wheel has been left behind, up to 3π/2, and whole turns."""
-    angle = side * (left - arrived) + 0.5 * pi
-    return angle - 2.0 * pi * floor(angle / (2.0 * pi)) - 0.5 * pi + 2.0 * pi * turns
+def arc_angle(side, arrived, left, lowest):
+    """θ in the turn that begins at the lowest."""
+    angle = side * (left - arrived) - lowest
+    return angle - 2.0 * pi * floor(angle / (2.0 * pi)) + lowest
+
+
+@device
+def trusted(turn, lowest):
+    """Whether θ is far enough from where a turn more and none look alike."""
+    return turn - lowest > BLIND and lowest + 2.0 * pi - turn > BLIND
 
 
 @device
@@ -94,12 +116,14 @@ def span_rate(index, V, i, m, l, at, course):
 
 @device
 def fill_course(index, parameters, signals, X, V, q, i, f, level, course_out, scratch_out):
-    """All of one cable, at i in `index` and f in `parameters`. Level 0: without Hessians, 1: projected ones, 2: exact, with rates."""
+    """All of one cable, at i in `index` and f in `parameters`. Level 0: without Hessians, 1: projected ones, 2: exact, with rates; below 0:
+    at the start, where every θ is trusted."""
     n = index[i]
     spans = STATE * n
     for m in range(n):
         for j in range(STATE):
             course_out[STATE * m + j] = 0.0
+        course_out[STATE * m + TURN] = parameters[f + NODE * m + WINDOW] + pi
         course_out[STATE * m + NEXT] = float(m + 1) if m < n - 1 else -1.0
     # spans, and wheels left until none is that touches
     searching = True
@@ -113,10 +137,11 @@ def fill_course(index, parameters, signals, X, V, q, i, f, level, course_out, sc
                 node_span(index, parameters, X, V, i, f, m, l, False, False, spans + SPAN * m, course_out, scratch_out)
             side = index[i + HEAD + NODE_INTS * m + 1]
             if side != 0 and l >= 0 and before >= 0:
-                turns = parameters[f + NODE * m + TURNS]
+                lowest = parameters[f + NODE * m + WINDOW]
                 arrived = course_out[spans + SPAN * before + SECOND_ANGLE]
-                theta = arc_angle(side, arrived, course_out[spans + SPAN * m + FIRST_ANGLE], turns)
+                theta = arc_angle(side, arrived, course_out[spans + SPAN * m + FIRST_ANGLE], lowest)
                 course_out[STATE * m + ANGLE] = theta
+                course_out[STATE * m + TURN] = theta
                 if theta < 0.0 and index[i + HEAD + NODE_INTS * m + 2] == 0 and passes_in_plane(
                     index, parameters, X, i, f, before, m, course_out
                 ):
@@ -135,15 +160,23 @@ def fill_course(index, parameters, signals, X, V, q, i, f, level, course_out, sc
             if l >= 0:
                 node_span(index, parameters, X, V, i, f, m, l, level == 2, True, spans + SPAN * m, course_out, scratch_out)
             m = l
+    # is every θ one to be trusted, and every span a tangent?
+    known = True
+    for m in range(n):
+        spanned = course_out[STATE * m + NEXT] >= 0.0
+        known = known and not (spanned and level >= 0 and course_out[spans + SPAN * m + MISSED] > TANGENT)
+        free = index[i + HEAD + NODE_INTS * m + 1] != 0 and index[i + HEAD + NODE_INTS * m + 2] == 0
+        known = known and not (free and level >= 0 and not trusted(course_out[STATE * m + TURN], parameters[f + NODE * m + WINDOW]))
     # tensions, section by section
     m = 0
     while m >= 0 and m < n - 1:
-        m = fill_section(index, parameters, signals, V, q, i, f, m, course_out)
+        m = fill_section(index, parameters, signals, V, q, i, f, m, known, course_out)
 
 
 @device
-def fill_section(index, parameters, signals, V, q, i, f, begin, course_out):
-    """Stretch and tensions of the section that begins at a node; returns the node at which it ends."""
+def fill_section(index, parameters, signals, V, q, i, f, begin, known, course_out):
+    """Stretch and tensions of the section that begins at a node, NaN if it is taut and its course unknown; returns the node at which it
+    ends."""
     n = index[i]
     spans = STATE * n
     # L and L̇; ends on wheels that grip are counted to the wheel's mark
@@ -186,7 +219,7 @@ def fill_section(index, parameters, signals, V, q, i, f, begin, course_out):
     stretch = L - parameters[numbers + REST] - paid
     mean = 0.0
     if stretch > 0.0:
-        mean = max(0.0, parameters[numbers + STIFFNESS] * stretch + parameters[numbers + DAMPING] * (rate - paying))
+        mean = max(0.0, parameters[numbers + STIFFNESS] * stretch + parameters[numbers + DAMPING] * (rate - paying)) if known else nan
     course_out[STATE * begin + STRETCH] = stretch
     course_out[STATE * begin + STRETCH_RATE] = rate - paying
     # ratios to the first span, and their mean

@@ -30,9 +30,12 @@ from math import acos, atan2, cos, sin
 from unibody.kernel import device
 from unibody.spatial.devices import add3, cross, dot3, load3, load9, norm3, rotate, rotate_back, scale3, sub3
 
-LENGTH, FIRST_ANGLE, SECOND_ANGLE, FIRST_AT, SECOND_AT, GRADIENT, RATE, HESSIAN = 0, 1, 2, 3, 6, 9, 21, 33
-SPAN = 177
-"""Numbers of a span, in this order: ℓ, φ_a, φ_b, P_a 3, P_b 3, G 12, E 12, H 12×12."""
+LENGTH, FIRST_ANGLE, SECOND_ANGLE, FIRST_AT, SECOND_AT, MISSED, GRADIENT, RATE, HESSIAN = 0, 1, 2, 3, 6, 9, 10, 22, 34
+SPAN = 178
+"""Numbers of a span, in this order: ℓ, φ_a, φ_b, P_a 3, P_b 3, how far it is from being tangent (|h|, in radii), G 12, E 12, H 12×12."""
+TANGENT = 1e-6
+"""Of |h|, in radii: what Newton's method ends with is 1e-14, and what has no tangent (a point within a wheel, wheels that overlap) is off
+by as much as it lies within."""
 SCRATCH = 3 * 14 * 3 + 14 * 14
 """Numbers that `fill_hessian` works with: D, N_a, N_b and 𝓛_zz."""
 SHORTEST = 1e-12
@@ -139,6 +142,13 @@ def fill_span(X, V, a, at_a, s_a, b, at_b, s_b, numbers, exact, with_hessian, fi
     for j in range(3):
         spans_out[first + FIRST_AT + j] = P_a[j]
         spans_out[first + SECOND_AT + j] = P_b[j]
+    missed_a = abs(dot3(n_a, d)) / r_a if r_a > 0.0 else 0.0
+    missed_b = abs(dot3(n_b, d)) / r_b if r_b > 0.0 else 0.0
+    spans_out[first + MISSED] = max(missed_a, missed_b)
+    # circles that cross have no tangent but h = 0 where they cross; nor does a cable run backwards
+    backwards = (r_a > 0.0 and s_a * dot3(d, t_a) < 0.0) or (r_b > 0.0 and s_b * dot3(d, t_b) < 0.0)
+    if backwards or (r_a > 0.0 and r_b > 0.0 and length <= TANGENT * (r_a + r_b)):
+        spans_out[first + MISSED] = 1.0
     for j in range(GRADIENT, SPAN if with_hessian else RATE):
         spans_out[first + j] = 0.0
     if length <= SHORTEST:

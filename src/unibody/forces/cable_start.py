@@ -2,6 +2,12 @@
 
 A stiffness k of the whole string, of length L, is k L / L_i for a section of length L_i; a rest length below L makes all sections taut
 alike. Half of the arc on a wheel counts to either side.
+
+Of a wheel, θ at the start is from −90° to 270°, and `turns` whole turns more. From then on it is looked for in the turn that begins at
+
+    −90°, but at least 45° … 135° below the start and at most 270° below it;   θ₀ − 180° with whole turns, where no wheel is left
+
+so that what starts straight may move off by 135° or be wrapped by 225°, and what starts at 180° by 90° off or 270°.
 """
 
 from __future__ import annotations
@@ -29,13 +35,16 @@ from unibody.forces.cable_course import (
     SLIP_SPEED,
     STIFFNESS,
     STRETCH,
+    TURN,
     TURNED,
-    TURNS,
+    WINDOW,
 )
-from unibody.forces.cable_spans import LENGTH
+from unibody.forces.cable_spans import LENGTH, MISSED, TANGENT
 from unibody.forces.pulley import Pulley
 from unibody.forces.pulley_cable import PulleyCable, angles_at_start, course_of, wheel_joint
 
+LOWEST, TURN_ROUND = -0.5 * np.pi, 2.0 * np.pi
+"""θ of a wheel at the start begins there."""
 STRAIGHT = 1e-9
 """Below this sine of the bend at a wheel's centre, nothing says on which side the cable passes."""
 
@@ -59,17 +68,23 @@ def started_cable(
         if isinstance(p, Pulley):
             numbers[m, 3:6], numbers[m, 6:9] = p.axis, _across(np.array(p.axis))
             mu = friction if p.friction is None else p.friction
-            numbers[m, RADIUS], numbers[m, FRICTION], numbers[m, TURNS] = p.radius, 0.0 if p.grip else mu, p.turns
+            numbers[m, RADIUS], numbers[m, FRICTION], numbers[m, WINDOW] = p.radius, 0.0 if p.grip else mu, LOWEST + TURN_ROUND * p.turns
             if p.grip:
                 sense, q[m] = _sense(packing, p, name)
                 numbers[m, TURNED] = q[m]
         integers += [m, sides[m], sense, m]
+    _check_tangents(points, sides, X, places, name)
     # marks: where the cable touches wheels that grip; then lengths between them
-    course = course_of(integers, numbers, np.zeros(2), X, np.zeros((n, 6)), q, 0)
-    _check_tangents(points, list(range(n)), X, places, name)
+    course = course_of(integers, numbers, np.zeros(2), X, np.zeros((n, 6)), q, -1)
+    for m, l in pairwise(course.nodes):
+        if course.spans[m, MISSED] > TANGENT:
+            raise no_tangent(points, m, l, name)
     for m in course.nodes:
         numbers[m, ARRIVED], numbers[m, LEFT] = angles_at_start(course, m)
-    course = course_of(integers, numbers, np.zeros(2), X, np.zeros((n, 6)), q, 0)
+    course = course_of(integers, numbers, np.zeros(2), X, np.zeros((n, 6)), q, -1)
+    for m, p in enumerate(points):
+        if isinstance(p, Pulley):
+            numbers[m, WINDOW] = _lowest(float(course.state[m, TURN]), p.turns)
     gripping = [m for m in course.nodes if integers[HEAD + NODE_INTS * m + 2]]
     ends = sorted({0, *gripping, n - 1})
     arcs = course.state[:, ANGLE] * numbers[:, RADIUS]
@@ -97,6 +112,11 @@ def started_cable(
         if rest_length is not None:
             numbers[begin, REST] -= length * (1.0 - rest_length / total)
     return PulleyCable(tuple(points), winch, (tuple(sides), tuple(map(tuple, numbers.tolist()))))
+
+
+def _lowest(turn: float, turns: int) -> float:
+    """The lowest θ of a wheel, by the one at the start."""
+    return turn - np.pi if turns else min(max(LOWEST, turn - 1.5 * np.pi), turn - 0.75 * np.pi)
 
 
 def _start_pose(packing: Packing, body: str) -> np.ndarray:
@@ -131,19 +151,32 @@ def _side(node: Point | Pulley, X: np.ndarray, places: np.ndarray, m: int, name:
     return 1 if bend > 0.0 else -1
 
 
-def _check_tangents(points: Sequence[Point | Pulley], nodes: list[int], X: np.ndarray, places: np.ndarray, name: str) -> None:
-    """Points within a wheel have no tangent to it."""
-    for k, l in pairwise(nodes):
-        for m, other in ((k, l), (l, k)):
-            wheel = points[m]
-            if isinstance(wheel, Pulley) and isinstance(points[other], Point):
-                axis = X[m, :9].reshape(3, 3) @ np.array(wheel.axis)
-                d = places[other] - places[m]
-                if np.linalg.norm(d - (d @ axis) * axis) <= wheel.radius:
-                    raise ModelError(
-                        f"'{name}': point {other} lies within pulley {m} of radius {wheel.radius:g} m on '{wheel.center.body}'; "
-                        "put it farther away"
-                    )
+def _check_tangents(points: Sequence[Point | Pulley], sides: Sequence[int], X: np.ndarray, places: np.ndarray, name: str) -> None:
+    """Points within a wheel have no tangent to it, nor have wheels beside each other that overlap as they must not."""
+    for m, (a, b) in enumerate(pairwise(points)):
+        wheels = [(m + k, p) for k, p in enumerate((a, b)) if isinstance(p, Pulley)]
+        if not wheels:
+            continue
+        at, wheel = wheels[0]
+        axis, d = X[at, :9].reshape(3, 3) @ np.array(wheel.axis), places[m + 1] - places[m]
+        apart = np.linalg.norm(d - (d @ axis) * axis)
+        if len(wheels) == 1 and apart <= wheel.radius:
+            raise ModelError(
+                f"'{name}': point {2 * m + 1 - at} lies within pulley {at} of radius {wheel.radius:g} m on '{wheel.center.body}'; "
+                "put it farther away"
+            )
+        if isinstance(a, Pulley) and isinstance(b, Pulley):
+            other = X[m + 1, :9].reshape(3, 3) @ np.array(b.axis)
+            one_plane = abs(d @ axis) < 0.5 * min(a.radius, b.radius) and np.linalg.norm(np.cross(axis, other)) < 0.1
+            alike = sides[m] * sides[m + 1] * (axis @ other) > 0.0
+            if one_plane and apart <= (abs(a.radius - b.radius) if alike else a.radius + b.radius):
+                raise no_tangent(points, m, m + 1, name)
+
+
+def no_tangent(points: Sequence[Point | Pulley], m: int, l: int, name: str) -> ModelError:
+    told = ", ".join(f"{k} on '{p.center.body}' of {p.radius:g} m" for k, p in ((m, points[m]), (l, points[l])) if isinstance(p, Pulley))
+    why = f"no tangent between {m} and {l} (pulleys {told}) as the cable turns"
+    return ModelError(f"'{name}': {why}; put them farther apart, or give another side")
 
 
 def _sense(packing: Packing, wheel: Pulley, name: str) -> tuple[int, float]:

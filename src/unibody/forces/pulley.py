@@ -11,6 +11,7 @@ from unibody.joints.base import unit_axis
 
 __all__ = ["Pulley"]
 
+MOST_TURNS = 1000
 SIDES = {None: None, 1: 1, -1: -1, "left": 1, "right": -1}
 
 
@@ -50,6 +51,8 @@ class Pulley:
         turns = number(self.turns, f"{what}: turns", minimum=0.0)
         if turns != int(turns):
             raise ModelError(f"{what}: turns {self.turns!r} is not whole; give 0, 1, 2 …, the tangents say the rest")
+        if turns > MOST_TURNS:
+            raise ModelError(f"{what}: turns {turns:g} is more than any drum holds; give at most {MOST_TURNS}")
         object.__setattr__(self, "turns", int(turns))
         if not isinstance(self.grip, bool):
             raise ModelError(f"{what}: grip {self.grip!r} is neither True nor False")

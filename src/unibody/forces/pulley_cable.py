@@ -25,6 +25,7 @@ from unibody.forces.base import Blocks, Force, Loads
 from unibody.forces.cable_course import (
     ANGLE,
     BEGIN,
+    BLIND,
     DAMPING,
     FRICTION,
     MEAN,
@@ -39,6 +40,8 @@ from unibody.forces.cable_course import (
     STRETCH,
     STRETCH_RATE,
     TENSION,
+    TURN,
+    WINDOW,
     fill_one_course,
 )
 from unibody.forces.cable_spans import (
@@ -55,6 +58,11 @@ from unibody.forces.cable_spans import (
 from unibody.forces.pulley import Pulley
 from unibody.forces.pulley_cable_kernels import add_implicit_pulley_cables, add_pulley_cables
 from unibody.spatial.pose import skew
+
+CLOSE = 0.1
+"""In radii: where a point is so near to a wheel that a step may have brought it in."""
+NEARBY = 0.8
+"""A step may have turned a cable by so much more [rad] when it is asked what went wrong."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,12 @@ class PulleyCable(Force):
         """Whether its spans may pull unlike each other: some wheel rubs or grips."""
         return any(isinstance(p, Pulley) and (p.grip or self._numbers[m, FRICTION] > 0.0) for m, p in enumerate(self.points))
 
+    @property
+    def loses_while_paying(self) -> bool:
+        """Whether what a winch pays out passes a damper or a wheel that rubs."""
+        numbers = self._numbers
+        return self.winch is not None and bool(numbers[:, DAMPING].any() or numbers[:, FRICTION].any())
+
     def tensions(self, kinematics: Kinematics) -> np.ndarray:
         """(spans,) the pull of every span between the elements of `points` [N]; spans past a wheel that is left have that of the one span
         which goes past it."""
@@ -104,6 +118,44 @@ class PulleyCable(Force):
             pull = state[m, TENSION] if state[m, NEXT] >= 0.0 else pull
             out[m] = pull
         return out
+
+    def trouble(self, kinematics: Kinematics) -> str | None:
+        """Why a step from here may have failed by this cable: a point that came into a wheel, wheels into each other, or a wheel about
+        which it is nearly a turn from where it began."""
+        course, numbers = self._course(kinematics, 0), self._numbers
+        state = course.state
+        for m, l in pairwise(course.nodes):
+            inside = self._inside(kinematics, m, l)
+            if inside is not None:
+                return inside
+        for m, node in enumerate(self.points):
+            lowest, turn = numbers[m, WINDOW], state[m, TURN]
+            off = min(turn - lowest, lowest + 2.0 * np.pi - turn)
+            if isinstance(node, Pulley) and not node.grip and off < BLIND + NEARBY:
+                low, high = (round(np.degrees(x)) for x in (lowest + BLIND, lowest + 2.0 * np.pi - BLIND))
+                two = sorted(round(np.degrees(x)) for x in (turn, turn + (2.0 if turn < lowest + np.pi else -2.0) * np.pi))
+                return (
+                    f"on pulley {m} on '{node.center.body}' the cable turns by {two[0]}° or {two[1]}°, which look alike; from its start it "
+                    f"is followed from {low}° to {high}° only; start it nearer to there, give turns=, or let the wheel grip"
+                )
+        return None
+
+    def _inside(self, kinematics: Kinematics, m: int, l: int) -> str | None:
+        """Of two neighbours, what came so near that no tangent is left."""
+        a, b = self.points[m], self.points[l]
+        wheels = [(k, p) for k, p in ((m, a), (l, b)) if isinstance(p, Pulley)]
+        if not wheels:
+            return None
+        (k, wheel), r = wheels[0], [p.radius for _, p in wheels]
+        R, _ = kinematics.pose(wheel.center.body)
+        d = np.subtract(*(kinematics.position(p.center if isinstance(p, Pulley) else p) for p in (a, b)))
+        apart = np.linalg.norm(np.cross(R @ np.array(wheel.axis), d))
+        least = r[0] if len(r) == 1 else abs(r[0] - r[1]) if self._sides[m] == self._sides[l] else r[0] + r[1]
+        if apart > (1.0 + CLOSE) * least:
+            return None
+        if len(r) == 2:
+            return f"pulleys {m} and {l} came so near that no cable runs between them; keep them apart, or stop what moves them"
+        return f"point {m + l - k} came within pulley {k} on '{wheel.center.body}'; stop what hauls it in, or give the cable more length"
 
     def lengths(self, kinematics: Kinematics) -> np.ndarray:
         """(sections,) how long the cable is from end to end, or from one wheel that grips to the next, arcs included [m]."""

@@ -27,9 +27,15 @@ def body_lengths(model: Model) -> np.ndarray:
     return out
 
 
+def frame_lengths(model: Model) -> np.ndarray:
+    """ℓ of every body, then of points of deformables: half the diagonal of what they are on [m]."""
+    half = np.concatenate([np.zeros(0), *(np.full(d.n, 0.5 * float(np.linalg.norm(np.ptp(d.X, axis=0)))) for d in model.deformables)])
+    return np.concatenate([body_lengths(model), [float(half[p.vertices[0]]) for p in model.vertex_points]])
+
+
 def model_length(model: Model) -> float:
     """The largest ℓ of a model [m]."""
     return float(body_lengths(model).max())
 
 
-__all__ = ["body_lengths", "model_length"]
+__all__ = ["body_lengths", "frame_lengths", "model_length"]

@@ -61,18 +61,21 @@ def tension(recording: Any, name: str) -> np.ndarray:
 
 def _course_tensions(recording: Any, force: Any) -> np.ndarray:
     """Of a cable over wheels, span by span where one tension does not rule all along."""
-    model, rows = recording.model, []
-    for o in recording.observations:
-        R, p = np.array([rotation_from_quaternion(wxyz) for wxyz in o.poses[:, 3:]]), o.poses[:, :3]
-        V = np.einsum("nji,nkj->nki", R, o.twists.reshape(-1, 2, 3)).reshape(-1, 6)
-        X = np.concatenate([R.reshape(-1, 9), p], axis=1)
-        for held in model.vertex_points:
-            X = np.concatenate([X, [[*np.eye(3).ravel(), *(held.weights @ o.vertices[held.vertices])]]])
-            V = np.concatenate([V, [[0.0, 0.0, 0.0, *(held.weights @ o.vertex_velocities[held.vertices])]]])
-        none = np.zeros(0)
-        rows.append(force.tensions(Kinematics(o.time, X, V, o.joint_q, o.joint_v, none, none, Names(model))))
+    rows = [force.tensions(kinematics_of(recording.model, o)) for o in recording.observations]
     out = np.array(rows).reshape(len(rows), -1)
     return out if force.several_tensions else out[:, 0]
+
+
+def kinematics_of(model: Any, o: Any) -> Kinematics:
+    """Where bodies and held vertices are in an observation, and how they move."""
+    R, p = np.array([rotation_from_quaternion(wxyz) for wxyz in o.poses[:, 3:]]), o.poses[:, :3]
+    V = np.einsum("nji,nkj->nki", R, o.twists.reshape(-1, 2, 3)).reshape(-1, 6)
+    X = np.concatenate([R.reshape(-1, 9), p], axis=1)
+    for held in model.vertex_points:
+        X = np.concatenate([X, [[*np.eye(3).ravel(), *(held.weights @ o.vertices[held.vertices])]]])
+        V = np.concatenate([V, [[0.0, 0.0, 0.0, *(held.weights @ o.vertex_velocities[held.vertices])]]])
+    none = np.zeros(0)
+    return Kinematics(o.time, X, V, o.joint_q, o.joint_v, none, none, Names(model))
 
 
 def _moved(recording: Any, point: Point) -> tuple[np.ndarray, np.ndarray]:

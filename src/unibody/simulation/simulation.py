@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from unibody.model.plane import check_wrenches
 from unibody.model.values import shown
 from unibody.simulation import advice
 from unibody.simulation.consistent import begin
+from unibody.simulation.derived import kinematics_of
 from unibody.simulation.energy_watch import EnergyWatch
 from unibody.simulation.files import checked_rows, read_npz, write_npz
 from unibody.simulation.inputs import chosen_solver, scene_of
@@ -31,6 +33,8 @@ from unibody.turn import Turn
 
 Feedback = Callable[[float, State, Control], Any]
 
+LOST = ("not finite", "not converged", "singular")
+"""States of a report in which an element may know more."""
 CHUNK_SECONDS = 0.2
 """Wall-clock time of one compiled stretch: how often the progress bar moves and Ctrl-C is heard."""
 
@@ -234,6 +238,8 @@ class Simulation:
                     raise failed
                 self._state, self._memory, self.report = result.state, result.memory, result.report
             return result.report
+        except StepFailed as failed:
+            raise self._explained(failed) from failed.__cause__
         finally:
             turn.release()
 
@@ -260,10 +266,11 @@ class Simulation:
                 self._run_compiled(recording, steps, every, bar)
             else:
                 self._run_stepwise(recording, steps, every, control, bar)
-        except StepFailed as failed:
+        except StepFailed as raised:
+            failed = self._explained(raised)
             failed.recording = recording
             self.report = failed.report
-            raise
+            raise failed from raised.__cause__
         finally:
             turn.release()
             bar.close()
@@ -272,6 +279,21 @@ class Simulation:
             self._told_of_fall = True
             self._warn(line, 3)
         return recording
+
+    def _explained(self, failed: StepFailed) -> StepFailed:
+        """The same failure, by the element that knows why, if one does."""
+        asked = [(name, force) for name, force in self.model.forces if hasattr(force, "trouble") and name != failed.element]
+        if not asked or failed.report is None or (failed.report.status not in LOST and failed.element != "model"):
+            return failed
+        here = kinematics_of(self.model, self._bound.observe(self._state, self._memory, self._control.flat))
+        for name, force in asked:
+            why = force.trouble(here)
+            if why is not None:
+                t = self._state.t
+                return StepFailed(
+                    f"step at t = {t:.6g} s failed near '{name}': {why}", time=t, element=name, report=replace(failed.report, element=name)
+                )
+        return failed
 
     def _run_compiled(self, recording: Recording, steps: int, every: int, bar: _Bar) -> None:
         """Stretches of compiled steps. One pauses where velocities have grown so much that energies must be looked at."""

@@ -20,6 +20,7 @@ from unibody.model.values import shown
 
 MOST_RUNS = 10**8
 """Of one study: more is a slip of the pen."""
+MOST_LOOKED_AT = 100_000
 SOBOL_BITS = 30
 """Sobol's sequence as SciPy makes it has 2³⁰ points."""
 
@@ -97,7 +98,8 @@ def latin_hypercube(ranges: Mapping[str, Any], n: int, seed: int = 0, dim: str =
     from scipy.stats import qmc
 
     names, lowest, highest = _ranges(ranges)
-    return _sampled(names, qmc.LatinHypercube(len(names), rng=seed).random(whole_number(n, "latin_hypercube n")), lowest, highest, dim)
+    count = whole_number(n, "latin_hypercube n")
+    return _sampled(names, qmc.LatinHypercube(len(names), rng=_seed(seed, "latin_hypercube")).random(count), lowest, highest, dim)
 
 
 def sobol(ranges: Mapping[str, Any], n: int, seed: int = 0, dim: str = "sample") -> Design:
@@ -112,8 +114,10 @@ def sobol(ranges: Mapping[str, Any], n: int, seed: int = 0, dim: str = "sample")
     count = whole_number(n, "sobol n")
     if count > 1 << SOBOL_BITS:
         raise ModelError(f"sobol n: {n!r} is more than the sequence has; give at most 2**{SOBOL_BITS}")
+    if len(names) > qmc.Sobol.MAXDIM:
+        raise ModelError(f"sobol: {len(names)} parameters are more than the sequence has dimensions; give at most {qmc.Sobol.MAXDIM}")
     power = (count - 1).bit_length()  # SciPy warns of other lengths, which are asked for here on purpose
-    return _sampled(names, qmc.Sobol(len(names), rng=seed).random_base2(power)[:count], lowest, highest, dim)
+    return _sampled(names, qmc.Sobol(len(names), rng=_seed(seed, "sobol")).random_base2(power)[:count], lowest, highest, dim)
 
 
 def normal(parameters: Mapping[str, Any], n: int, seed: int = 0, dim: str = "sample") -> Design:
@@ -124,8 +128,8 @@ def normal(parameters: Mapping[str, Any], n: int, seed: int = 0, dim: str = "sam
     """
     names, means, deviations = _pairs(parameters, "normal", "(mean, standard deviation)")
     for name, deviation in zip(names, deviations, strict=True):
-        number(deviation, f"normal '{name}': standard deviation", minimum=0.0)
-    drawn = np.random.default_rng(seed).standard_normal((whole_number(n, "normal n"), len(names)))
+        number(float(deviation), f"normal '{name}': standard deviation", minimum=0.0)
+    drawn = np.random.default_rng(_seed(seed, "normal")).standard_normal((whole_number(n, "normal n"), len(names)))
     return Design({dim: len(drawn)}, {name: ((dim,), means[k] + deviations[k] * drawn[:, k]) for k, name in enumerate(names)})
 
 
@@ -135,7 +139,8 @@ def seeds(n: int, seed: int = 0) -> np.ndarray:
     >>> len(set(seeds(100)))
     100
     """
-    return np.array([s.generate_state(1)[0] for s in np.random.SeedSequence(seed).spawn(whole_number(n, "seeds n"))], np.int64)
+    source = np.random.SeedSequence(_seed(seed, "seeds"))
+    return np.array([s.generate_state(1)[0] for s in source.spawn(whole_number(n, "seeds n"))], np.int64)
 
 
 def _sampled(names: list[str], unit: np.ndarray, lowest: np.ndarray, highest: np.ndarray, dim: str) -> Design:
@@ -143,11 +148,19 @@ def _sampled(names: list[str], unit: np.ndarray, lowest: np.ndarray, highest: np
     return Design({dim: len(x)}, {name: ((dim,), np.ascontiguousarray(x[:, k])) for k, name in enumerate(names)})
 
 
+def _seed(seed: Any, what: str) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ModelError(f"{what} seed: {shown(seed)} is no whole number of 0 or more; give one")
+    return int(seed)
+
+
 def _ranges(ranges: Mapping[str, Any]) -> tuple[list[str], np.ndarray, np.ndarray]:
     names, lowest, highest = _pairs(ranges, "range", "(lowest, highest)")
     for name, a, b in zip(names, lowest, highest, strict=True):
         if a > b:
             raise ModelError(f"range of '{name}': {a:g} is above {b:g}; give (lowest, highest)")
+        if not np.isfinite(float(b) - float(a)):
+            raise ModelError(f"range of '{name}': {a:g} … {b:g} is wider than a float holds; give a narrower one")
     return names, lowest, highest
 
 
@@ -176,6 +189,9 @@ def _column(name: str, values: Any) -> np.ndarray:
         x = np.asarray(listed)
     except (ValueError, OverflowError):
         x = np.zeros(0, object)
+    kinds = {"word" if isinstance(v, str) else "truth" if isinstance(v, bool) else "number" for v in listed[:MOST_LOOKED_AT]}
+    if len(kinds) > 1 and not isinstance(listed, np.ndarray):
+        raise ModelError(f"parameter '{name}': {shown(values)} mixes words, numbers and truth values; give one kind of them")
     if x.ndim != 1 or x.dtype.kind not in "bifuU":
         raise ModelError(f"parameter '{name}': {shown(values)} is no list of numbers or words; give one, and make other things in build()")
     if not len(x):

@@ -46,6 +46,8 @@ def opened(executor: Any, workers: int | None) -> Iterator[Any]:
             yield pool
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+    elif isinstance(executor, type):
+        raise ModelError(f"sweep executor {executor.__name__} is a class; give one that is made, such as {executor.__name__}()")
     elif hasattr(executor, "get_executor"):  # a Dask client
         yield executor.get_executor()
     elif hasattr(executor, "submit"):

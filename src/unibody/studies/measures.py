@@ -121,8 +121,12 @@ def _variable(name: Any, value: Any, rows: int) -> Variable:
     dims: tuple[str, ...] | None = None
     units = ""
     if isinstance(value, tuple) and value and not isinstance(value[0], float | int | np.number):
-        dims = (value[0],) if isinstance(value[0], str) else tuple(value[0])
+        dims = (value[0],) if isinstance(value[0], str) else tuple(value[0]) if isinstance(value[0], Sequence) else (None,)
+        if not all(isinstance(dim, str) and dim for dim in dims) or not 2 <= len(value) <= 3:
+            raise ModelError(f"measure '{name}': {shown(value)}; give a number, an array, or (dimensions, array, units)")
         value, units = value[1], str(value[2]) if len(value) > 2 else ""
+    if value is None:
+        raise ModelError(f"measure '{name}': None is no number and no array; give one")
     try:
         x = np.asarray(value, float)
     except (TypeError, ValueError):

@@ -41,6 +41,11 @@ class Outcome:
     seconds: float = 0.0
 
 
+def told_of(point: Mapping[str, Any]) -> str:
+    """The parameters of a run in words."""
+    return ", ".join(f"{name}={value!r}" for name, value in point.items()) or "no parameters"
+
+
 def perform(task: Task, point: Mapping[str, Any]) -> Outcome:
     """Run it. What this package refuses or cannot finish is a failed run; errors of the user's own code are raised with the point that
     they happened at."""
@@ -57,7 +62,6 @@ def perform(task: Task, point: Mapping[str, Any]) -> Outcome:
     except UnibodyError as error:
         return Outcome(FAILED, str(error), seconds=time.perf_counter() - began)
     except Exception as error:
-        told = ", ".join(f"{name}={value!r}" for name, value in point.items())
-        error.add_note(f"in the run of a study with {told or 'no parameters'}")
+        error.add_note(f"in the run of a study with {told_of(point)}")
         raise
     return Outcome(OK, "", kept, labels, time.perf_counter() - began)

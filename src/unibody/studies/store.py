@@ -28,6 +28,8 @@ FORMAT = 1
 LONGEST = 400
 """Characters kept of a message."""
 HEAD = "unibody_study"
+RESERVED = ("status", "message", "seconds")
+"""What is kept of every run."""
 UNITS = {"time": "s", "seconds": "s"}
 
 
@@ -80,7 +82,7 @@ class ZarrArrays(Arrays):
         # made in a folder of its own and renamed, so that an array is there as a whole or not at all
         making = self.path / f".{name}.part"
         shutil.rmtree(making, ignore_errors=True)
-        fill = values.flat[0] if chunks != values.shape or not values.size else 0
+        fill = values.flat[0] if chunks != values.shape and values.size else 0
         apart = self._zarr.open_group(making, mode="w", zarr_format=2)
         kind = {"dtype": values.dtype, "fill_value": "" if values.dtype.kind == "U" else fill}
         made = apart.create_array(name, shape=values.shape, chunks=tuple(max(1, n) for n in chunks), **kind)
@@ -91,7 +93,8 @@ class ZarrArrays(Arrays):
         shutil.rmtree(making, ignore_errors=True)
 
     def put(self, name: str, place: tuple[int, ...], values: Any) -> None:
-        self._group[name][place] = values
+        if np.size(values):
+            self._group[name][place] = values
 
     def get(self, name: str) -> np.ndarray:
         return self._group[name][...]
@@ -118,7 +121,7 @@ class Results:
         self._laid = any(name not in self._own() for name in arrays.names())
 
     def _own(self) -> set[str]:
-        return {"status", "message", "seconds", *self._design.values}
+        return {*RESERVED, *self._design.values}
 
     def _begin(self) -> None:
         """Parameters, then status: a store that has one is complete."""
@@ -157,6 +160,7 @@ class Results:
     def _lay_out(self, outcome: Outcome) -> None:
         """Arrays for the variables of the first good run, and names along their dimensions."""
         mine, sizes = self._own() | set(self._design.sizes), self._design.shape
+        self._check_dimensions(outcome)
         for dim, labels in outcome.labels.items():
             if dim in mine:
                 raise ModelError(f"measure: dimension '{dim}' is a parameter's name; give the parameter or the dimension another")
@@ -171,6 +175,18 @@ class Results:
                 dims = (*self._design.sizes, *variable.dims)
                 self._arrays.create(name, dims, np.full(shape, np.nan), chunks, _units(variable.units))
         self._laid = True
+
+    def _check_dimensions(self, outcome: Outcome) -> None:
+        """That every dimension is one, of one length, and no parameter's."""
+        lengths = {dim: len(x) for dim, x in outcome.labels.items()}
+        for name, variable in outcome.kept.items():
+            if len(set(variable.dims)) != len(variable.dims):
+                raise ModelError(f"measure '{name}': a dimension stands twice in ({', '.join(variable.dims)}); give each a name of its own")
+            for dim, n in zip(variable.dims, variable.values.shape, strict=True):
+                if dim in self._design.sizes or dim in self._design.values or "/" in dim:
+                    raise ModelError(f"measure '{name}': dimension '{dim}' is a parameter's name, or holds a slash; give another")
+                if lengths.setdefault(dim, n) != n:
+                    raise ModelError(f"measure '{name}': dimension '{dim}' has {n} places, elsewhere {lengths[dim]}; give it another name")
 
     def _misfit(self, outcome: Outcome) -> str | None:
         """What of a run does not fit into the arrays of the others."""
@@ -195,6 +211,9 @@ class Results:
 
 def opened_store(path: Any, design: Design, settings: Mapping[str, Any]) -> Results:
     """The results of a study in a folder: a new one, or what is there of the same study."""
+    for name in (*design.values, *design.sizes):
+        if name in RESERVED:
+            raise ModelError(f"parameter '{name}': a study keeps its runs' own {name} under this name; give the parameter another")
     if path is None:
         return Results(design, Arrays())
     bad = [name for name in design.values if "/" in name or name.startswith(".")]

@@ -26,7 +26,7 @@ from unibody.model.text import model_to_text
 from unibody.studies.design import MOST_RUNS, Design
 from unibody.studies.executors import opened
 from unibody.studies.measures import checked_measure
-from unibody.studies.one_run import FAILED, PENDING, Task, perform
+from unibody.studies.one_run import FAILED, PENDING, Task, perform, told_of
 from unibody.studies.source import build_run
 from unibody.studies.store import Results, opened_store, writing
 
@@ -127,6 +127,9 @@ def _settings(task: Task, design: Design) -> dict[str, Any]:
         model = hashlib.sha256(text.encode()).hexdigest()[:16]
     except UnibodyError:  # functions that cannot be written down, or a first point that is refused
         model = ""
+    except Exception as error:
+        error.add_note(f"in the run of a study with {told_of(design.point(0))}")
+        raise
     solver = task.solver if isinstance(task.solver, str) else repr(task.solver)
     source = getattr(task.source, "__qualname__", None) or (task.source if isinstance(task.source, str) else type(task.source).__name__)
     return {

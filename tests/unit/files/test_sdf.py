@@ -237,6 +237,32 @@ def test_mimic_holds(tmp_path) -> None:
     np.testing.assert_allclose(rec.joint("follow"), -2.0 * rec.joint("lead"), atol=1e-6)
 
 
+@pytest.mark.parametrize(("second", "axis", "sign"), [("<parent>a</parent><child>c</child>", "0 0 1", -1.0),
+    ("<parent>c</parent><child>a</child>", "0 0 1", 1.0), ("<parent>a</parent><child>c</child>", "0 0 -1", 1.0)])  # fmt: skip
+def test_a_gearbox_turns_the_other_way_by_its_ratio(tmp_path, second: str, axis: str, sign: float) -> None:
+    """θ₂ = −3 θ₁ about z, whichever way the second joint is written: τ = (I + 9 I) α, and the second wheel's angle in its own sense."""
+    body = link("a") + link("b") + link("c") + (
+        '<joint name="hold" type="fixed"><parent>world</parent><child>a</child></joint>'
+        '<joint name="in" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz></axis></joint>'
+        f'<joint name="out" type="revolute">{second}<axis><xyz>{axis}</xyz></axis></joint>'
+        '<joint name="box" type="gearbox"><parent>b</parent><child>c</child><gearbox_ratio>3</gearbox_ratio><gearbox_reference_body>a'
+        "</gearbox_reference_body><axis><xyz>0 0 1</xyz></axis><axis2><xyz>0 0 1</xyz></axis2></joint>")  # fmt: skip
+    scene = load(tmp_path, model(body), gravity="0,0,0")
+    assert not any("gearbox" in line for line in scene.left_out)
+    sim = ub.Simulation(scene.model, ub.solvers.Articulated(rule="rk4"), dt=1e-3)
+    sim.control.flat[scene.model.joint("in").v_start] = 1.0
+    rec = sim.run(0.5, every=50)
+    np.testing.assert_allclose(rec.joint("in")[:, 0], 0.5 * rec.t**2 / (0.4 + 9.0 * 0.4), atol=1e-9)
+    np.testing.assert_allclose(rec.joint("out"), 3.0 * sign * rec.joint("in"), atol=1e-9)
+
+
+def test_a_gearbox_without_its_joints_is_listed(tmp_path) -> None:
+    body = link("a") + link("b") + (
+        '<joint name="box" type="gearbox"><parent>a</parent><child>b</child><gearbox_ratio>3</gearbox_ratio><gearbox_reference_body>world'
+        "</gearbox_reference_body><axis><xyz>0 0 1</xyz></axis><axis2><xyz>0 0 1</xyz></axis2></joint>")  # fmt: skip
+    assert any("'box' of type 'gearbox'" in line for line in load(tmp_path, model(body)).left_out)
+
+
 @pytest.mark.parametrize(("text", "says"), [
     ("<robot/>", "first element is <robot>"),
     ('<sdf version="2.0"><model name="m"><link name="a"/></model></sdf>', "version '2.0'"),

@@ -75,6 +75,10 @@ def test_designs_that_make_no_sense_are_refused(asked, words):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
+        (lambda: latin_hypercube({"a": (1, 2)}, 5, seed="x"), "latin_hypercube seed: 'x'"),
+        (lambda: normal({"a": (1, 1)}, 5, seed=-1), "normal seed: -1"),
+        (lambda: sobol({f"p{k}": (0, 1) for k in range(30000)}, 2), "more than the sequence has dimensions"),
+        (lambda: latin_hypercube({"a": (-1e308, 1e308)}, 4), "wider than a float holds"),
         (lambda: latin_hypercube({"a": (2.0, 1.0)}, 3), "range of 'a': 2 is above 1"),
         (lambda: sobol({"a": 3.0}, 3), "range of 'a': 3.0 is no pair"),
         (lambda: sobol({"a": (0, 1)}, 2**31), "more than the sequence has"),

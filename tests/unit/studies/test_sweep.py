@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -172,6 +173,60 @@ def test_runs_that_measure_other_shapes_fail_by_name(study):
     assert sorted(data["status"].values.tolist()) == [1, 2] and any("'x' has shape" in str(m) for m in data["message"].values)
 
 
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize(("gave", "words"), [
+    (None, "measure gave None"), ({"x": None}, "'x': None is no number"), ({"x": "abc"}, "'x': 'abc' is no number"), ({"x": 1j}, "'x': 1j"),
+    ({"x": [[1], [1, 2]]}, "'x'.*is no number"), ({"": 1.0}, "is no name"), ({"x": (("a",), np.zeros((2, 3)))}, "1 dimensions"),
+    ({"x": ((3,), np.zeros(2))}, "give a number, an array, or"),
+])  # fmt: skip
+def test_odd_measures_are_failed_runs_that_say_why(study, tmp_path, stored, gave, words):
+    with pytest.warns(ub.UnibodyWarning, match="all 2 runs failed"):
+        store = tmp_path / "s" if stored else None
+        data = ub.sweep(study.pendulum, {"length": [1.0, 2.0]}, duration=0.01, measure=lambda rec: gave, store=store)
+    assert (data["status"] == 2).all()
+    for message in data["message"].values:
+        assert re.search(words, str(message)) and "\n" not in str(message)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize(("gave", "words"), [
+    ({"x": (("length",), np.zeros(3))}, "dimension 'length' is a parameter's name"), ({"a/b": 1.0}, "holds a slash"),
+    ({"x": (("a",), np.zeros(3)), "y": (("a",), np.zeros(4))}, "dimension 'a' has 4 places, elsewhere 3"), ({"status": 1.0}, "'status'"),
+    ({"x": (("a", "a"), np.zeros((2, 2)))}, "stands twice"), ({"length": 1.0}, "the name is taken"),
+])  # fmt: skip
+def test_names_that_make_no_dataset_are_refused(study, tmp_path, stored, gave, words):
+    with pytest.raises(ModelError, match=words):
+        ub.sweep(study.pendulum, {"length": [1.0, 2.0]}, duration=0.01, measure=lambda rec: gave, store=tmp_path / "s" if stored else None)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_numbers_of_any_shape_and_odd_names_are_kept(study, tmp_path, stored):
+    def measure(rec):
+        return {"a.b:c": 3, "none": np.zeros(0), "true": True, "box": np.arange(24.0).reshape(2, 3, 4), "nan": np.nan, "0d": np.array(2.0)}
+
+    data = ub.sweep(study.pendulum, {"length": [1.0, 2.0]}, duration=0.01, measure=measure, store=tmp_path / "s" if stored else None)
+    assert (data["status"] == 1).all() and data["none"].shape == (2, 0) and np.isnan(data["nan"].values).all()
+    assert data["a.b:c"].values.tolist() == [3, 3] and data["true"].values.tolist() == [1, 1] and data["0d"].values.tolist() == [2, 2]
+    assert np.array_equal(data["box"].values[1], np.arange(24.0).reshape(2, 3, 4))
+
+
+def test_names_with_dots_and_colons_are_paths(tmp_path):
+    b = ub.Builder()
+    bob = b.body("bob.a:b", mass=1.0, inertia=(0.01,) * 3, com=(0, 0, -1))
+    b.joint("hinge.x", ub.Revolute((0, 1, 0)), b.world, bob, q=0.5)
+    grid = {"hinge.x.damping": [0.0, 1.0], "bodies.bob.a:b.mass": [1.0, 2.0]}
+    data = ub.sweep(b.build(), grid, duration=0.05, measure="joints", store=tmp_path / "s")
+    ends = data["v"].values[:, :, -1, 0]
+    assert data["v"].dims[:2] == tuple(grid) and len(set(ends.ravel().tolist())) == 3  # without damping the mass does not matter, all but
+    assert ends[0, 0] == pytest.approx(ends[0, 1], rel=0.01) and abs(ends[1, 0]) < abs(ends[1, 1]) < abs(ends[0, 1])
+
+
+def test_a_study_of_one_run_without_parameters(study):
+    data = ub.sweep(study.pendulum, {}, duration=0.05, measure=study.last_angle)
+    alone = ub.Simulation(study.pendulum()).run(0.05)
+    assert data["status"].shape == () and float(data["angle"]) == alone.joint("hinge")[-1, 0]
+
+
 def test_errors_of_the_users_own_code_end_the_sweep_and_name_the_point(study):
     def measure(rec):
         return {"x": 1.0 / 0.0}
@@ -190,6 +245,10 @@ def test_errors_of_the_users_own_code_end_the_sweep_and_name_the_point(study):
         ({"every": 0}, "sweep every"),
         ({"measure": "colours"}, "measure 'colours' is not known"),
         ({"measure": ()}, "keeps nothing"),
+        ({"executor": ThreadPoolExecutor}, r"ThreadPoolExecutor is a class.*ThreadPoolExecutor\(\)"),
+        ({"parameters": {"status": [1.0]}}, "'status': a study keeps"),
+        ({"parameters": {"length": [1.0, "b"]}}, "mixes words, numbers"),
+        ({"parameters": {"length": []}}, "no values"),
         ({"executor": "cloud"}, "executor 'cloud' cannot run anything"),
         ({"workers": 0}, "sweep workers"),
     ],
@@ -200,7 +259,7 @@ def test_calls_that_make_no_sense_are_refused(study, change, words):
         assert "no duration" in str(ub.sweep(study.pendulum, {"length": [1.0]}, **ask)["message"].values[0])
         return
     with pytest.raises(ModelError, match=words):
-        ub.sweep(study.pendulum, {"length": [1.0]}, **ask)
+        ub.sweep(study.pendulum, ask.pop("parameters", {"length": [1.0]}), **ask)
 
 
 def test_a_function_that_cannot_travel_is_refused_in_one_line(study):

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from unibody.algebra.tree.aba import COLUMN
+from unibody.algebra.tree.aba import COLUMN, ROW
 from unibody.coordinates.loop_closure import closure_null
 
 from unibody.coordinates.observation import (  # isort: skip
@@ -92,11 +92,11 @@ def _null_wrenches(system: ReducedArrays, z: np.ndarray, X: np.ndarray) -> np.nd
     model, constraints = system.model, system.constraints
     G_all = system.view(G).reshape(-1, 6)
     bodies = system.view(ENTRY_BODY)
-    wrench = np.zeros((model.n_bodies, 6))
+    wrench = np.zeros((model.n_frames, 6))
     for r, value in enumerate(z):
         for e in constraints.row_entry[constraints.row_start[r] : constraints.row_start[r + 1]]:
             wrench[bodies[e]] += value * G_all[e]
-    rows = system.view(ROWS).reshape(model.n_bodies, -1)
+    rows = system.view(ROWS).reshape(-1, ROW)
     at_joint = np.zeros((model.n_bodies, 6))
     for i in range(1, model.n_bodies):
         R = X[i, :9].reshape(3, 3)

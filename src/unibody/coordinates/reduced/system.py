@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from unibody.algebra.tree.aba import ROW
 from unibody.arena import SlotBlock
 from unibody.coordinates.convert import to_reduced
 from unibody.coordinates.kick import kick_reduced
@@ -131,7 +132,7 @@ class ReducedSystem(TabledSystem):
     def pull(self, q: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
         """Pᵀ F: efforts (nv,) of wrenches (bodies, 6)."""
         self._place(q)
-        X, rows = self.view(X_WB).reshape(-1, 12), self.view(ROWS).reshape(self.model.n_bodies, -1)
+        X, rows = self.view(X_WB).reshape(-1, 12), self.view(ROWS).reshape(-1, ROW)
         f, effort = np.zeros((self.model.n_bodies, 6)), np.zeros(self.model.nv)
         for i, wrench in enumerate(wrenches):
             R = X[i, :9].reshape(3, 3)
@@ -148,7 +149,7 @@ class ReducedSystem(TabledSystem):
 
     def in_bodies(self, twists: np.ndarray) -> np.ndarray:
         """Motion vectors (bodies, 6) in world axes at the joint frames' origins, in body axes at the bodies' origins."""
-        X, rows = self.view(X_WB).reshape(-1, 12), self.view(ROWS).reshape(self.model.n_bodies, -1)
+        X, rows = self.view(X_WB).reshape(-1, 12), self.view(ROWS).reshape(-1, ROW)
         out = np.zeros_like(twists)
         for i, V in enumerate(twists):
             R = X[i, :9].reshape(3, 3)

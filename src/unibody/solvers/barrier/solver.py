@@ -23,6 +23,7 @@ from unibody.coordinates.observation import Observation
 from unibody.element import is_word, number
 from unibody.errors import ModelError, StepFailed
 from unibody.forces.base import Force
+from unibody.forces.pulley_cable import PulleyCable
 from unibody.joints.base import Joint
 from unibody.memory import MemorySchema
 from unibody.model import Model, State
@@ -90,6 +91,8 @@ class Barrier(Solver):
             return mixed
         if isinstance(element, Constraint) and element.nonholonomic:
             return f"{type(element).__name__} holds velocities only, which no potential does"
+        if isinstance(element, PulleyCable) and element.loses_while_paying:
+            return "a winch with damping or friction of its Cable is no potential's; give neither, or a drum (Pulley(grip=True))"
         if isinstance(element, Joint | Force | Constraint | Shape | DeformableInfo):
             return None
         return f"{type(element).__name__} is no element that affine coordinates know"

@@ -20,8 +20,8 @@ from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
     BATCH, BLOCK_COUNTS, BODY_BLOCK, BODY_BLOCK_WEIGHT, BODY_PAIRS, BORDER_BODY, CHILD, COLUMN_FIRST, DAMPING, ENERGY_BATCHES,
     ENTRY_FIRST, ENTRY_SOURCE, ENTRY_TARGET, FACTOR, FACTOR_AT, FREE_BODY, FREE_FREE, FREE_HELD, FREE_VERTEX, FRONT, GIFTS, GIFT_WEIGHT,
     HELD, HELD_BODIES, HELD_HELD, HELD_P, HELD_PAIRS, HELD_ROWS, LOWER, LOWER_FIRST, MASS_BLOCK, MASS_OF_BLOCK, ORDER, PACKED, PAIR_BLOCK,
-    PAIR_BLOCK_WEIGHT, PAIR_PLACE, POINT_BLOCKS, POINT_OF, POINT_START, POINT_WEIGHT, REDUCED, RELATIVE, SEEN_BLOCK, SEEN_BLOCK_WEIGHT,
-    SEEN_START, SIBLING, SOLVE_SCRATCH, STACK, STENCIL_BLOCKS, STENCIL_SCALE, UNKNOWNS, UPDATE, UPDATE_AT, VERTEX_F,
+    PAIR_BLOCK_WEIGHT, PAIR_PLACE, POINT_BLOCKS, POINT_OF, POINT_START, POINT_WEIGHT, RELATIVE, SEEN_BLOCK, SEEN_BLOCK_WEIGHT,
+    SEEN_START, SIBLING, SOLVE_SCRATCH, STACK, STENCIL_BLOCKS, STENCIL_SCALE, UPDATE, UPDATE_AT,
 )  # fmt: skip
 from unibody.solvers.redmax.matrix import skew_times, times_skew, transpose9
 from unibody.spatial.devices import compose_rotations, cross, load3, load9, rotate_back
@@ -233,26 +233,27 @@ def couple_bodies(layout: Ints, ints: Ints, work_out: Floats) -> None:
 
 
 @kernel
-def reduce_loads(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, wrenches_out: Floats) -> None:
-    """VERTEX_F on points, pulled to free vertices and bodies: R_f, and R_b − H_bf H_ff⁻¹ R_f added to wrenches (6 a body, its axes)."""
+def reduce_forces(
+    layout: Ints, ints: Ints, constants: Floats, f: Floats, work_out: Floats, points_out: Floats, y_out: Floats, wrenches_out: Floats
+) -> None:
+    """Forces on vertices (N, 3), pulled to free vertices and bodies (`points_out`): y = L⁻¹ R_f, and R_b − H_bf H_ff⁻¹ R_f added to
+    wrenches (6 a body, its axes)."""
     start = part(ints, layout, POINT_START)
     point = part(ints, layout, POINT_OF)
     weight = part(constants, layout, POINT_WEIGHT)
-    f = part(work_out, layout, VERTEX_F)
-    b = part(work_out, layout, UNKNOWNS)
     held = part(ints, layout, HELD)
     place = part(constants, layout, HELD_P)
     X = part(work_out, layout, X_WB)
     free = part(ints, layout, FREE_VERTEX).size
     border = part(ints, layout, BORDER_BODY)
-    for k in range(b.size):
-        b[k] = 0.0
+    for k in range(points_out.size):
+        points_out[k] = 0.0
     for i in range(start.size - 1):
         for k in range(start[i], start[i + 1]):
             w = weight[k]
             if point[k] < free:
                 for m in range(3):
-                    b[3 * point[k] + m] += w * f[3 * i + m]
+                    points_out[3 * point[k] + m] += w * f[3 * i + m]
             else:
                 a = point[k] - free
                 body = held[2 * a + 1]
@@ -261,11 +262,10 @@ def reduce_loads(layout: Ints, ints: Ints, constants: Floats, work_out: Floats, 
                 for m in range(3):
                     wrenches_out[6 * body + m] += torque[m]
                     wrenches_out[6 * body + 3 + m] += force[m]
-    y = part(work_out, layout, REDUCED)
     reduce_border(
         part(ints, layout, COLUMN_FIRST), part(ints, layout, LOWER_FIRST), part(ints, layout, LOWER), part(ints, layout, FACTOR_AT),
-        part(ints, layout, ORDER), part(work_out, layout, FACTOR), b, part(work_out, layout, SOLVE_SCRATCH), y,
+        part(ints, layout, ORDER), part(work_out, layout, FACTOR), points_out, part(work_out, layout, SOLVE_SCRATCH), y_out,
     )  # fmt: skip
     for k in range(border.size):
         for m in range(6):
-            wrenches_out[6 * border[k] + m] += y[3 * free + 6 * k + m]
+            wrenches_out[6 * border[k] + m] += y_out[3 * free + 6 * k + m]

@@ -8,7 +8,7 @@ import numpy as np
 
 from unibody.algebra.tree.aba import A
 from unibody.coordinates.reduced.workspace import COUPLING, IMPLICIT_F, OWN, ROWS
-from unibody.coordinates.workspace import GRAVITY, X_WB, F
+from unibody.coordinates.workspace import GRAVITY, MULTIPLIER, X_WB, F, G
 from unibody.kernel import Floats, kernel
 from unibody.solvers.redmax.flesh_system import FleshSystem, mean_rate, rate_of_rate
 from unibody.solvers.redmax.flesh_vertices import classical_acceleration, load_vertices, multiply_stencils
@@ -103,8 +103,20 @@ def stage_reactions(system: FleshSystem) -> np.ndarray:
     the balance, but for inertia and weight of masses that bodies have."""
     v = system.vertices
     a, missing = (system.view(slot).reshape(-1, 3) for slot in (VERTEX_A, VERTEX_F))
-    out = (v.mass - v.own_mass)[:, None] * (a - system.model.gravity) - missing
+    out = (v.mass - v.own_mass)[:, None] * (a - system.model.gravity) - missing - forces_of_rows(system)
     out[v.free] = 0.0
+    return out
+
+
+def forces_of_rows(system: FleshSystem) -> np.ndarray:
+    """(N, 3) what the multipliers of the last solution do to vertices."""
+    out, n = np.zeros((system.vertices.count, 3)), system.model.n_bodies
+    constraints, blocks, multiplier = system.constraints, system.view(G).reshape(-1, 6), system.view(MULTIPLIER)
+    for r in range(constraints.rows if system.row_by_row else 0):
+        for e in constraints.row_entry[constraints.row_start[r] : constraints.row_start[r + 1]]:
+            if (k := int(constraints.entry_body[e]) - n) >= 0:
+                point = system.model.vertex_points[k]
+                np.add.at(out, point.vertices, np.outer(point.weights, multiplier[r] * blocks[e, 3:]))
     return out
 
 

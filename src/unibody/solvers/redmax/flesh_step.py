@@ -22,16 +22,18 @@ from unibody.algebra.supernodal.border import recover_border
 from unibody.arena import part
 from unibody.coordinates.reduced.kinematics import advance_own
 from unibody.coordinates.reduced.workspace import IMPLICIT_CHOICE, IMPLICIT_F, ROWS, STEP_LENGTH, X_SOLVED
-from unibody.coordinates.stages import Kick
+from unibody.coordinates.stages import Kick, Stage
 from unibody.coordinates.workspace import X_WB, F, Y
 from unibody.energies.base import GRADIENT, PROJECTED
-from unibody.kernel import Floats, Ints, kernel
-from unibody.solvers.redmax.flesh_matrix import attach_points, couple_bodies, factor_flesh, fill_point_blocks, reduce_loads
+from unibody.kernel import Floats, Ints, cut, kernel
+from unibody.solvers.redmax.flesh_matrix import attach_points, couple_bodies, factor_flesh, fill_point_blocks, reduce_forces
+from unibody.solvers.redmax.flesh_rows import add_rows_to_reduced
 from unibody.solvers.redmax.flesh_vertices import accelerate_vertices, load_vertices, multiply_stencils, strain_vertices
 
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
-    BORDER_BODY, COLUMN_FIRST, CORRECTING, FACTOR, FACTOR_AT, FIRST_Q, FIRST_V, FLESH_ADDRESSES, FLESH_CHOICE, FREE_VERTEX, LOWER,
-    LOWER_FIRST, ORDER, REDUCED, SOLVE_SCRATCH, STORED, UNKNOWNS, VERTEX_A, VERTEX_F, VERTEX_MASS, VERTEX_V, VERTEX_WAY,
+    BORDER_BODY, COLUMN_FIRST, CORRECTING, FACTOR, FACTOR_AT, FIRST_Q, FIRST_V, FLESH_ADDRESSES, FLESH_CHOICE, FREE_VERTEX, KKT, LOWER,
+    LOWER_FIRST, ORDER, REDUCED, ROWS_ALONE, ROW_STATE, SOLVE_SCRATCH, STORED, UNKNOWNS, VERTEX_A, VERTEX_F, VERTEX_MASS, VERTEX_V,
+    VERTEX_WAY,
 )  # fmt: skip
 from unibody.solvers.redmax.linear import fill_implicit
 from unibody.solvers.redmax.matrix import twist_of_body
@@ -55,14 +57,26 @@ def fill_implicit_with_flesh(
         if h > 0.0:
             w, u = part(work_out, layout, VERTEX_WAY), part(work_out, layout, VERTEX_V)
             multiply_stencils(layout, ints, constants, h, 1.0, 1, w, u, work_out, part(work_out, layout, VERTEX_F))
-    # H, its factor and S
+    # H, its factor and S; or H alone, for the paper's form
     fill_point_blocks(layout, ints, constants, work_out)
+    state = part(work_out, layout, ROW_STATE)
+    if state.size > 0:
+        state[0] = 1.0
+    if part(constants, layout, FLESH_CHOICE)[KKT] > 0.0:
+        if part(constants, layout, FLESH_CHOICE)[ROWS_ALONE] > 0.0:
+            part(work_out, layout, VERTEX_F)[:] = 0.0
+        if not part(work_out, layout, STORED)[0] < inf:
+            part(work_out, layout, VERTEX_F)[:] = nan
+        return
     attach_points(layout, ints, constants, work_out)
     bad = factor_flesh(layout, ints, work_out)
     couple_bodies(layout, ints, work_out)
-    reduce_loads(layout, ints, constants, work_out, extra)
+    f, room, y = part(work_out, layout, VERTEX_F), part(work_out, layout, UNKNOWNS), part(work_out, layout, REDUCED)
+    reduce_forces(layout, ints, constants, f, work_out, room, y, extra)
+    if part(constants, layout, FLESH_CHOICE)[ROWS_ALONE] > 0.0:
+        y[:] = 0.0
     if bad >= 0 or not part(work_out, layout, STORED)[0] < inf:  # matter is where it must not be: nothing here means anything
-        part(work_out, layout, REDUCED)[:] = nan
+        y[:] = nan
         extra[:] = nan
 
 
@@ -82,8 +96,14 @@ def miss_balance(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) 
 
 
 @kernel
-def recover_vertices(layout: Ints, ints: Ints, work_out: Floats) -> None:
-    """UNKNOWNS: a_f of the free vertices, then x_b of the border, from the bodies' accelerations in X_SOLVED."""
+def recover_vertices(layout: Ints, ints: Ints, constants: Floats, work_out: Floats) -> None:
+    """UNKNOWNS: a_f of the free vertices, then x_b of the border, from the bodies' accelerations in X_SOLVED and the rows' multipliers."""
+    if part(constants, layout, FLESH_CHOICE)[KKT] > 0.0:
+        none = cut(work_out, 0, 0)
+        Stage(part(ints, layout, FLESH_ADDRESSES)[2], layout, ints, constants, none, work_out, none, none)
+        return
+    if part(work_out, layout, ROW_STATE).size > 0:
+        add_rows_to_reduced(layout, ints, constants, work_out)
     X = part(work_out, layout, X_WB)
     rows = part(work_out, layout, ROWS)
     x = part(work_out, layout, X_SOLVED)
@@ -104,7 +124,7 @@ def recover_vertices(layout: Ints, ints: Ints, work_out: Floats) -> None:
 @kernel
 def kick_with_vertices(layout: Ints, ints: Ints, constants: Floats, h: float, work_out: Floats, q_out: Floats, v_out: Floats) -> None:
     """The end of a step: free vertices by v⁺ = v + h a, x⁺ = x + h v⁺; then the joints."""
-    recover_vertices(layout, ints, work_out)
+    recover_vertices(layout, ints, constants, work_out)
     choice = part(constants, layout, FLESH_CHOICE)
     first_q, first_v = int(choice[FIRST_Q]), int(choice[FIRST_V])
     a = part(work_out, layout, UNKNOWNS)

@@ -11,29 +11,34 @@ from typing import Any
 
 import numpy as np
 
+from unibody.algebra.tree.aba import ROW
 from unibody.coordinates.kick import kick_reduced
 from unibody.coordinates.observation import Observation
 from unibody.coordinates.reduced.observe import observe_reduced
 from unibody.coordinates.reduced.tables import ReducedTables
-from unibody.coordinates.reduced.workspace import FLOATING, FREE, IMPLICIT_CHOICE, IMPLICIT_F, OWN, STEP_LENGTH
+from unibody.coordinates.reduced.workspace import FLOATING, FREE, IMPLICIT_CHOICE, IMPLICIT_F, OWN, ROWS, STEP_LENGTH, X_SOLVED
 from unibody.coordinates.signals import FillSignals, signal_function
-from unibody.coordinates.stages import FORCE_STAGE, IMPLICIT_STAGE, KICK_STAGE
-from unibody.coordinates.workspace import V_WB, X_WB, F
+from unibody.coordinates.stages import FACTOR_STAGE, FORCE_STAGE, IMPLICIT_STAGE, KICK_STAGE, PROJECT_STAGE, SEE_STAGE, SOLVE_STAGE
+from unibody.coordinates.workspace import LOAD, MASSES, RESPONSE_X, V_WB, X_WB, F
 from unibody.energies.base import VALUE
 from unibody.energies.evaluate import EnergyTables
 from unibody.model.deformable import DeformableInfo
 from unibody.model.deformed import rate_of
 from unibody.model.implicit_tables import ImplicitTables
 from unibody.model.model import Model
+from unibody.solvers.redmax.flesh_kkt import PaperForm
+from unibody.solvers.redmax.flesh_rows import load_rows_on_bodies, project_with_points, see_rows_with_points, solve_with_points
 from unibody.solvers.redmax.flesh_step import fill_implicit_with_flesh, kick_with_vertices, recover_vertices
 from unibody.solvers.redmax.flesh_tables import FleshTables, VertexTables, with_vertex_masses
 from unibody.solvers.redmax.flesh_vertices import load_with_vertices, place_vertices
 
 from unibody.solvers.redmax.flesh_workspace import (  # isort: skip
-    CORRECTING, FLESH, FLESH_CHOICE, PRESCRIBED_X, REDUCED, UNKNOWNS, VERTEX_A, VERTEX_V, VERTEX_X,
+    CORRECTING, FLESH, FLESH_ADDRESSES, FLESH_CHOICE, KKT, PRESCRIBED_X, REDUCED, ROWS_ALONE, ROW_FORCE, ROW_MOTION, ROW_REDUCED, ROW_STATE,
+    ROW_UNKNOWNS, ROW_WRENCH, UNKNOWNS, VERTEX_A, VERTEX_V, VERTEX_X,
 )  # fmt: skip
 from unibody.solvers.redmax.matrix import SINGLE
-from unibody.solvers.redmax.system import RedMaxSystem
+from unibody.solvers.redmax.system import ALONE, RedMaxSystem
+from unibody.solvers.redmax.workspace import SIDE_F
 
 
 def mean_rate(motion: Any, now: np.ndarray, t: float, h: float) -> np.ndarray:
@@ -57,7 +62,13 @@ class FleshSystem(RedMaxSystem):
 
     def __init__(self, model: Model, *options: Any):
         self.whole = model
+        self.form = PaperForm() if options and options[0] == "kkt" else None
+        on_points = any(model.body(name) >= model.n_bodies for _, c in model.constraints for name in c.bodies())
+        self.row_by_row = on_points or self.form is not None
         super().__init__(model, *options)
+        if self.form is not None:
+            self.form.system = self
+            self.view(FLESH_CHOICE)[KKT] = 1.0
         self.dynamics.model = self.model = model  # not that with vertices' masses, of which only tables know
         self.vertices = self.flesh.vertices
         more = 3 * len(self.vertices.free)
@@ -82,7 +93,37 @@ class FleshSystem(RedMaxSystem):
         out, n = super()._slots(tables), self.whole.n_frames
         kick = kick_reduced.address if len(tables.slots[FREE]) or len(tables.slots[FLOATING]) else 0
         out |= self.flesh.slots(self.terms.couplings, kick)
-        return out | {X_WB: 12 * n, V_WB: 6 * n, F: 6 * n, IMPLICIT_F: 6 * n, OWN: 21 * n}
+        out |= {X_WB: 12 * n, V_WB: 6 * n, F: 6 * n, IMPLICIT_F: 6 * n, OWN: 21 * n}
+        if self.row_by_row:
+            k, points = self.constraints.rows, self.whole.n_frames - self.whole.n_bodies
+            if self.form is not None:
+                self.form.bind(tables.callback_errors)
+            inner, recover = (0, self.form.recover_address) if self.form is not None else (ALONE[self.method].address, 0)
+            out[FLESH_ADDRESSES] = np.array([kick, inner, recover], np.int64)
+            unknowns, vertices = out[UNKNOWNS], 3 * self.whole.n_vertices
+            out |= {LOAD: 6 * n, RESPONSE_X: 6 * n * k, X_SOLVED: 6 * n, SIDE_F: 6 * n, ROW_STATE: 1, ROW_FORCE: vertices}
+            out |= {ROW_WRENCH: 6 * (n - points), ROW_REDUCED: unknowns, ROW_UNKNOWNS: unknowns}
+            out[ROW_MOTION] = max(vertices, 6 * (n + points))
+            out[ROWS] = np.concatenate([tables.slots[ROWS], np.zeros((points, ROW))])
+            out[MASSES] = np.concatenate([tables.slots[MASSES], np.zeros((points, 2))])  # what rows on points alone do is their own measure
+        return out
+
+    def stages(self, control: np.ndarray, apart: bool = False) -> np.ndarray:
+        """Those of RedMax; forces, implicit terms, rows on points and the end of a step carry vertices along."""
+        stages = super().stages(control, apart)
+        stages[FORCE_STAGE], stages[IMPLICIT_STAGE] = load_with_vertices.address, fill_implicit_with_flesh.address
+        stages[KICK_STAGE] = kick_with_vertices.address
+        if self.row_by_row:
+            stages[SOLVE_STAGE], stages[SEE_STAGE] = solve_with_points.address, see_rows_with_points.address
+            stages[PROJECT_STAGE] = project_with_points.address if stages[PROJECT_STAGE] and self.form is None else 0
+            if self.form is not None:
+                stages[FACTOR_STAGE], stages[SOLVE_STAGE] = self.form.factor_address, self.form.solve_address
+        return stages
+
+    def _accelerate_along_rows(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, met: np.ndarray) -> None:
+        self.view(FLESH_CHOICE)[ROWS_ALONE] = 1.0
+        super()._accelerate_along_rows(t, q, v, control, met)
+        self.view(FLESH_CHOICE)[ROWS_ALONE] = 0.0
 
     def _carry_prescribed(self) -> None:
         """Have the functions of time that a step asks for tell of prescribed vertices, too."""
@@ -146,17 +187,22 @@ class FleshSystem(RedMaxSystem):
 
     # evaluation
 
-    def stages(self, control: np.ndarray, apart: bool = False) -> np.ndarray:
-        """Those of RedMax; forces, implicit terms and the end of a step carry vertices along."""
-        stages = super().stages(control, apart)
-        stages[FORCE_STAGE], stages[IMPLICIT_STAGE] = load_with_vertices.address, fill_implicit_with_flesh.address
-        stages[KICK_STAGE] = kick_with_vertices.address
-        return stages
-
     def observe(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Observation:
         """Everything derived at a state, but for what vertices add."""
         self.evaluate(t, q, v, control)
         return observe_reduced(self.dynamics, t, q[: self.dynamics.nq_all], v[: self.dynamics.nv_all])
+
+    def advance_from(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
+        """As for bodies alone, which vertices hand on what rows do to them."""
+        y = super().advance_from(t, q, v, control)
+        self._load_rows_on_bodies()
+        return y
+
+    def _load_rows_on_bodies(self) -> None:
+        if self.form is not None:
+            self.form.load_bodies()
+        elif self.row_by_row:
+            load_rows_on_bodies(self.layout, self.ints, self.constants, self.work)
 
     def correct(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, aim: np.ndarray | None, control: np.ndarray) -> np.ndarray:
         """Of joints and free vertices."""
@@ -165,6 +211,7 @@ class FleshSystem(RedMaxSystem):
         self.view(FLESH_CHOICE)[CORRECTING] = 1.0
         y = super().correct(t, q, v, a[: a.size - 3 * n], aim, control)
         self.view(FLESH_CHOICE)[CORRECTING] = 0.0
+        self._load_rows_on_bodies()
         return np.concatenate([y, self.accelerations()[: 3 * n]])
 
     def normal_acceleration(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
@@ -194,5 +241,5 @@ class FleshSystem(RedMaxSystem):
 
     def accelerations(self) -> np.ndarray:
         """a_f of free vertices and x_b of the bodies of the border, from the last solution; once a solution."""
-        recover_vertices(self.layout, self.ints, self.work)
+        recover_vertices(self.layout, self.ints, self.constants, self.work)
         return self.view(UNKNOWNS).copy()

@@ -222,6 +222,11 @@ class FleshTables:
         self.held_rows = np.column_stack([b[fh] - f, np.searchsorted(self.body_keys, of_rows)]).astype(np.int64)
         k, l = a[hh] - f, b[hh] - f
         self._held_pairs = np.column_stack([k, l, place[k], place[l]]) if len(hh) else np.zeros((0, 4), np.int64)
+        self.point_blocks = [(int(unit[k]), int(a[k]), int(b[k])) for k in (*ff, *fh, *hh)]
+        """Blocks over points: place, row, column ≥ row."""
+        tied = ((at[1], self.body_keys), (at[4], held_keys + m * f))
+        self.body_blocks = [(int(first + 2 * k), *divmod(int(key), m)) for first, own in tied for k, key in enumerate(own)]
+        """Those of points with bodies: place, point, place of the body in the border."""
         none = np.zeros((0, 3), np.int64)
         self._held_bodies = np.column_stack([held_keys // m, place[held_keys // m], held_keys % m]) if len(held_keys) else none
         self._mass = np.concatenate(mass), np.concatenate(mass_keys)
@@ -301,8 +306,8 @@ class FleshTables:
             SEEN_VERTEX: np.concatenate([np.zeros(0, np.int64), *(p.vertices for p in points)]),
             SEEN_WEIGHT: np.concatenate([np.zeros(0), *(p.weights for p in points)]),
             POINT_START: v.stands_for.start, POINT_OF: v.stands_for.of, POINT_WEIGHT: v.stands_for.weight, VERTEX_MASS: v.own_mass,
-            FLESH_CHOICE: np.array([0.0, self.model.nq_joints, self.model.nv_joints]), VERTEX_X: 3 * v.count, VERTEX_V: 3 * v.count,
-            VERTEX_WAY: 3 * v.count, VERTEX_A: 3 * v.count,
+            FLESH_CHOICE: np.array([0.0, self.model.nq_joints, self.model.nv_joints, 0.0, 0.0]), VERTEX_X: 3 * v.count,
+            VERTEX_V: 3 * v.count, VERTEX_WAY: 3 * v.count, VERTEX_A: 3 * v.count,
             VERTEX_F: 3 * v.count, VERTEX_NOW: 3 * v.count, PRESCRIBED_X: 9 * len(v.prescribed),
             ENERGY_BATCHES: e.batch_table, ENERGY_INDEX: e.index, ENERGY_PARAMETERS: e.parameters,
             BATCH: np.array(batch, np.int64).reshape(-1, 4), GIFTS: np.concatenate([np.zeros((0, 4), np.int64), *table]),
@@ -322,5 +327,5 @@ class FleshTables:
             ENTRY_SOURCE: self.take[self.plan.pivots.source], ENTRY_TARGET: self.plan.pivots.target, ORDER: self.plan.pivots.order,
             UPDATE: self.update, PAIR_PLACE: np.array(pair_place, np.int64), STACK: work.stack.size, PACKED: work.packed.size,
             FRONT: work.front.size, FACTOR: work.L.size, BODY_PAIRS: 36 * len(self.pairs), UNKNOWNS: n, REDUCED: n,
-            SOLVE_SCRATCH: max(self.plan.pivots.tallest, 1), FLESH_ADDRESSES: np.array([kick], np.int64),
+            SOLVE_SCRATCH: max(self.plan.pivots.tallest, 1), FLESH_ADDRESSES: np.array([kick, 0, 0], np.int64),
         }  # fmt: skip

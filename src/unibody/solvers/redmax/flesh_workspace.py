@@ -23,7 +23,7 @@ SUPPORT_WEIGHT = _constant("SUPPORT_WEIGHT", "(…, 4) weights of supports")
 SEEN_WEIGHT = _constant("SEEN_WEIGHT", "weights of SEEN_VERTEX")
 POINT_WEIGHT = _constant("POINT_WEIGHT", "weights of POINT_OF")
 VERTEX_MASS = _constant("VERTEX_MASS", "(N,) masses that are not those of a body [kg]")
-FLESH_CHOICE = _constant("FLESH_CHOICE", "(3,) whether a Newton correction is asked for; where q and v of vertices begin")
+FLESH_CHOICE = _constant("FLESH_CHOICE", "(5,) numbers that say what is asked for, below")
 VERTEX_X = _work("VERTEX_X", "(N, 3) places [m]")
 VERTEX_V = _work("VERTEX_V", "(N, 3) velocities now, of prescribed vertices those at the end of the step [m/s]")
 VERTEX_NOW = _work("VERTEX_NOW", "(N, 3) velocities now [m/s]")
@@ -81,11 +81,19 @@ BODY_PAIRS = _work("BODY_PAIRS", "(body pairs, 36) terms between bodies of the b
 UNKNOWNS = _work("UNKNOWNS", "(3f + 6b,) right side, then the solution")
 REDUCED = _work("REDUCED", "(3f + 6b,) in the order of elimination, between the halves of a solution")
 SOLVE_SCRATCH = _work("SOLVE_SCRATCH", "as many numbers as a front has rows")
+# rows on points; nothing of this where there are none
+ROW_STATE = _work("ROW_STATE", "(1,) whether the next solution is that of the step itself")
+ROW_FORCE = _work("ROW_FORCE", "(N, 3) forces of rows on vertices")
+ROW_WRENCH = _work("ROW_WRENCH", "(n, 6) what they do to bodies, in their axes at their origins")
+ROW_REDUCED = _work("ROW_REDUCED", "(3f + 6b,) as REDUCED, of these forces")
+ROW_UNKNOWNS = _work("ROW_UNKNOWNS", "(3f + 6b,) as UNKNOWNS, of these forces")
+ROW_MOTION = _work("ROW_MOTION", "scratch: accelerations of vertices (N, 3); or loads and motions of points, motions of bodies (6 each)")
 # what stands behind it
-FLESH_ADDRESSES = _int("FLESH_ADDRESSES", "(1,) of what else moves velocities at the end of a step, or 0")
+FLESH_ADDRESSES = _int("FLESH_ADDRESSES", "(3,) of what else ends a step, or 0; of the bodies' own solution; of the paper's form")
 
 FREE_FREE, FREE_BODY, FREE_HELD, HELD_HELD, HELD_BODY, BORDER_SIZE = range(6)
 """What BLOCK_COUNTS holds."""
 
-CORRECTING, FIRST_Q, FIRST_V = range(3)
-"""What FLESH_CHOICE holds."""
+CORRECTING, FIRST_Q, FIRST_V, ROWS_ALONE, KKT = range(5)
+"""What FLESH_CHOICE holds: whether a Newton correction is asked for, where q and v of vertices begin, whether rows act alone, and whether
+multipliers hold attached vertices (`flesh_kkt`)."""

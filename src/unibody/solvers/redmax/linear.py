@@ -5,6 +5,7 @@ pcg       fused conjugate gradients with the rows closed inside (`unibody.algebr
 plain     the paper's: l + 2 runs of plain conjugate gradients, products by J and Jᵀ in each iteration
 direct    multifrontal elimination (`unibody.algebra.tree.multifrontal`): exact, with the rows as its border
 auto      pcg while it needs fewer iterations than a direct solution is worth, which then does the next RETRY steps
+kkt       Eq. 6 with multipliers that hold attached vertices, written out (`flesh_kkt`): for comparison
 dense     A written out over the joints (`unibody.algebra.tree.joint_matrix`): for small mechanisms, and the reference
 """
 

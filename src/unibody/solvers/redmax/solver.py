@@ -117,6 +117,8 @@ class RedMax(Solver):
         for name in self.explicit:
             if name not in known:
                 raise ModelError(f"RedMax explicit: no force is named {name!r}; the forces are {', '.join(known) or 'none'}")
+        if self.linear == "kkt" and not model.deformables:
+            raise ModelError("RedMax: linear='kkt' is a form of steps with deformables, and this model has none; give linear='direct'")
         anticipate = self.limits == "anticipate"
         definite = self.geometric == "definite" and self.rule == "linearly-implicit"
         system = (FleshSystem if model.deformables else RedMaxSystem)(
@@ -350,6 +352,20 @@ def flesh_reason(element: Any, model: Model) -> str | None:
         return "material frames, and masses that are not lumped, need solver 'barrier'"
     if needs_reaction(element):
         return f"{type(element).__name__} does not act in models with deformables"
-    if isinstance(element, Constraint) and any(model.body(name) >= model.n_bodies for name in element.bodies()):
-        return f"{type(element).__name__} on points of deformables needs solver 'barrier'"
+    if not isinstance(element, Constraint):
+        return None
+    points = [model.vertex_points[i - model.n_bodies] for i in map(model.body, element.bodies()) if i >= model.n_bodies]
+    known = {int(i) for p in model.prescribed for i in p.vertices}
+    if any(known & supports(model, int(i)) for p in points for i in p.vertices):
+        return f"{type(element).__name__} would hold prescribed vertices, which follow their motion alone; take others"
     return None
+
+
+def supports(model: Model, vertex: int) -> set[int]:
+    """A vertex and those that it is attached to."""
+    out = {vertex}
+    for a in model.attachments:
+        if a.body < 0:
+            for i, on in zip(a.vertices.tolist(), a.support.tolist(), strict=True):
+                out |= {int(s) for s in on if i == vertex and s >= 0}
+    return out

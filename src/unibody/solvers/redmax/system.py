@@ -59,7 +59,12 @@ from unibody.solvers.redmax.displacement import difference_own
 from unibody.solvers.redmax.point_pairs import END, PairTables, add_pair_blocks, fill_apart, load_apart
 from unibody.solvers.redmax.unilateral import multiplier_callback
 
-LINEAR = ("auto", "pcg", "direct", "dense", "plain")
+LINEAR = ("auto", "pcg", "direct", "dense", "plain", "kkt")
+
+ALONE = {
+    "tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively, "contract": solve_inside,
+}  # fmt: skip
+"""Ways that know no rows."""
 
 MOST_ITERATIONS = 2000
 
@@ -92,6 +97,8 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
     """Where its slots are declared."""
     always_implicit = False
     """Whether there are implicit terms without forces."""
+    row_by_row = False
+    """Whether rows act on more than bodies, so that each is solved for by itself."""
 
     def _tables(self, model: Model) -> ReducedTables:
         return ReducedTables(model)
@@ -177,7 +184,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         """The way to solve, by the structure and by what iterating, eliminating and writing A out cost; its plan goes into the slots."""
         if self.linear in ("auto", "pcg", "direct") and not len(self.pairs):
             return "tree"
-        if self.constraints.unilateral.any() and self.linear in ("auto", "pcg", "direct"):
+        if (self.constraints.unilateral.any() or self.row_by_row) and self.linear in ("auto", "pcg", "direct"):
             if self.linear == "pcg":
                 return "iterate"
             self._plan(bodies, 0, slots)
@@ -238,15 +245,12 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         if self.has_loops:
             stages[AGAIN_STAGE] = {"direct": spread_contracted, "auto": spread_automatically}.get(self.method, spread_responses).address
         closed = {"pcg": solve_closed, "direct": solve_contracted, "auto": solve_automatically}
-        if not self.constraints.rows:
+        if not self.constraints.rows and not self.row_by_row:
             closed["dense"] = solve_densely_alone
-        alone = {
-            "tree": solve_projected, "dense": solve_densely, "plain": solve_plainly, "iterate": solve_iteratively, "contract": solve_inside,
-        }  # fmt: skip
         if self.method in closed:
             stages[FUSED_STAGE] = closed[self.method].address
         else:
-            stages[SOLVE_STAGE] = alone[self.method].address
+            stages[SOLVE_STAGE] = ALONE.get(self.method, solve_projected).address
         return stages
 
     def prepare(self, dt: float) -> None:
@@ -336,12 +340,13 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         met = (self.view(NONHOLONOMIC) == 0) & (constraints.compliance == 0.0) & (np.abs(self.view(RESIDUAL) / size) < PROJECT_BELOW)
         met &= ~constraints.unilateral | (self.view(MULTIPLIER) > 0.0)
         length, choice[STEP_LENGTH] = choice[STEP_LENGTH], 0.0
-        stages = self.stages(control, False)
-        accelerate_along_rows(
-            self.layout, self.ints, self.constants, stages, control, t, met.astype(np.int64), self.work, q, v
-        )  # fmt: skip
+        self._accelerate_along_rows(t, q, v, control, met.astype(np.int64))
         choice[STEP_LENGTH] = length
         return self.view(Y).copy()
+
+    def _accelerate_along_rows(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, met: np.ndarray) -> None:
+        """Into Y what the rows that are met ask for by themselves."""
+        accelerate_along_rows(self.layout, self.ints, self.constants, self.stages(control, False), control, t, met, self.work, q, v)
 
     def pushes(self) -> bool:
         """Whether some unilateral row carried a force in the last solution."""
@@ -369,7 +374,7 @@ class RedMaxSystem(SystemAround[ReducedSystem]):
         if self.method == "dense":
             return f"dense, since the tree has only {self.model.nv} velocities"
         if self.method == "contract":
-            return "direct, since some rows are unilateral"
+            return f"direct, since some rows {'act on vertices' if self.row_by_row else 'are unilateral'}"
         price = f"a direct solution costs {max(self.break_even, 0.0):.0f} iterations"
         if self.method == "direct":
             return f"direct, since {price}"
