@@ -43,7 +43,7 @@ def cloth(vertices: int) -> tuple[ub.Model, int]:
     b.body("ball", ub.Sphere(0.1), kind="static")
     # n triangles of side a cover about n a² √3 / 4, and there are two a vertex
     mesh = ub.TriMesh.grid((0.5, 0.5), spacing=0.5 * np.sqrt(2.0 / np.sqrt(3.0) / vertices))
-    sheet = b.cloth("cloth", mesh, ub.Fabric(young=1e5, poisson=0.3, thickness=2e-3), density=200, X_WB=ub.Pose((0, 0, 0.104)))
+    sheet = b.cloth("cloth", mesh, ub.Fabric(young=4e5, poisson=0.3, thickness=1e-3), density=400, X_WB=ub.Pose((0, 0, 0.103)))
     b.add(ub.Contact(friction=0.3, self_contact=True, reach=1e-3))
     return b.build(), len(sheet.vertices)
 
