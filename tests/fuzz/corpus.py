@@ -181,6 +181,82 @@ POLYFEM: dict[str, Any] = {
 }  # fmt: skip
 
 
+MSH_4 = """$MeshFormat
+4.1 0 8
+$EndMeshFormat
+$Nodes
+1 5 1 5
+3 1 0 5
+1
+2
+3
+4
+5
+0 0 0
+1 0 0
+0 1 0
+0 0 1
+1 1 1
+$EndNodes
+$Elements
+2 4 1 4
+2 1 2 2
+1 1 2 3
+2 2 3 5
+3 1 4 2
+3 1 2 3 4
+4 2 3 4 5
+$EndElements
+"""
+MSH_2 = """$MeshFormat
+2.2 0 8
+$EndMeshFormat
+$Nodes
+4
+1 0 0 0
+2 1 0 0
+3 0 1 0
+7 0 0 1
+$EndNodes
+$Elements
+2
+1 2 2 1 1 1 2 3
+2 4 2 1 1 1 2 3 7
+$EndElements
+"""
+POLYFEM_HELD: dict[str, Any] = {
+    "geometry": [
+        {
+            "mesh": "tets.msh", "enabled": True, "volume_selection": {"id": 1},
+            "transformation": {"translation": [0, 2, 0], "rotation": [0, 30, 0], "rotation_mode": "xyz", "scale": 0.5},
+            "surface_selection": [
+                {"id": 2, "axis": "y", "position": 0.9, "relative": True}, {"id": 3, "box": [[0, 0, 0], [1, 1, 1]]},
+                {"id": 4, "center": [0, 0, 0], "radius": 0.1}, {"id": 5, "normal": [0, 1, 0], "point": [0, 0, 0]},
+            ],
+        },
+        {
+            "mesh": "cube.obj", "is_obstacle": True, "surface_selection": 7,
+            "transformation": {"dimensions": [3, 0.1, 3], "translation": [0, -2, 0]},
+        },
+        {"type": "plane", "is_obstacle": True, "point": [0, -3, 0], "normal": [0, 1, 0]},
+    ],
+    "materials": [
+        {"id": 1, "type": "NeoHookean", "E": 1e5, "nu": 0.3, "rho": 1000},
+        {"id": [2, 3], "type": "SaintVenant", "lambda": 1e4, "mu": 1e4, "rho": 1},
+    ],
+    "time": {"tend": 0.03, "dt": 0.01, "t0": 0, "integrator": {"type": "BDF", "steps": 2}},
+    "space": {"discr_order": 1},
+    "boundary_conditions": {
+        "rhs": [0, 9.81, 0], "dirichlet_boundary": [{"id": 2, "value": ["0.1*sin(t)", "0", "if(t > 1, x, -y)"]}],
+        "obstacle_displacements": [{"id": 7, "value": ["0", "0.1*t^2", "exp(-t) - 1"]}],
+    },
+    "initial_conditions": {"velocity": [{"id": 1, "value": [0, -1, 0]}]},
+    "contact": {"enabled": True, "dhat": 1e-3, "friction_coefficient": 0.3, "epsv": 1e-3},
+    "solver": {"contact": {"friction_iterations": 1}, "advanced": {"lump_mass_matrix": True}},
+    "output": {"json": "out.json"},
+}  # fmt: skip
+
+
 def words_of(*texts: str) -> tuple[str, ...]:
     """Names of elements and attributes."""
     found = {word for text in texts for word in re.findall(r"[<\s]([a-zA-Z_]\w*)", text)}
@@ -211,6 +287,47 @@ def walker() -> ub.Model:
     return b.build()
 
 
+def soft() -> ub.Model:
+    """All that is said of deformables: each kind, each law, attachments to bodies and to each other, vertices that are held and moved by a
+    table, pressure, springs and forces on their points, contact with themselves."""
+    b = ub.Builder()
+    b.body("ground", shape=ub.Plane(), kind="static")
+    arm = b.body("arm", shape=ub.Box((0.2, 0.05, 0.05)), density=500.0, X_WB=ub.Pose((0.12, 0, 1.0)))
+    b.joint("hinge", ub.Revolute((0, 1, 0)), b.world, arm, X_PF=ub.Pose((0, 0, 1.0)), X_BM=ub.Pose((-0.12, 0, 0)))
+    rubber = ub.NeoHookean(young=1e5, poisson=0.4, damping=1e-3)
+    meat = ub.TetMesh.box((0.2, 0.1, 0.1), (1, 1, 1))
+    block = b.soft("block", meat, rubber, 1000, X_WB=ub.Pose((0.12, 0, 1.2)), order=2, mass="consistent")
+    b.attach(block.vertices[block.vertices.x[:, 2] < 1.151], arm)
+    fabric = ub.Fabric(young=1e5, poisson=0.3, thickness=2e-3, strain_limit=0.2, warp=2e5)
+    sheet = b.cloth("sheet", ub.TriMesh.grid((0.2, 0.2), 0.1), fabric, 300, X_WB=ub.Pose((0.45, 1.1, 1)), V_WB=(0, 0, 0, 0, 0, 1))
+    rope = b.rod("rope", np.linspace((0, 1, 1), (0.4, 1, 1), 4), 5e-3, ub.RodMaterial(young=1e6, twist=True), 900)
+    b.attach(rope.end(0), b.world, clamped=True)
+    b.attach(sheet.vertices[[0]], rope.at(edge=2, weights=(0.125, 0.875)))
+    b.prescribe(sheet.vertices[[9]], ub.Table((0.0, 1.0), [[0.55, 1.2, 1.0], [0.55, 1.2, 1.1]]), name="lifted")
+    b.prescribe(block.vertices[[-1]], None, name="held")
+    bag = b.cloth("bag", cushion(), ub.Fabric(1e5, 0.3, 2e-3), 300, pressure=50.0, X_WB=ub.Pose((0, -1, 0.5)))
+    b.add(ub.SpringDamper(bag.vertex(0), arm.at(0, 0, 0.02), stiffness=3.0, damping=0.1), name="spring")
+    b.add(ub.Cable([bag.at(face=1, weights=(0.2, 0.3, 0.5)), b.world.at(0, -1, 1)], stiffness=3.0), name="cable")
+    b.add(ub.Contact(friction=0.4, self_contact=True), name="touch")
+    return b.build()
+
+
+def cushion() -> ub.TriMesh:
+    """A closed surface."""
+    x, faces = ub.Box((0.2, 0.2, 0.2)).triangles()
+    return ub.TriMesh(x, faces)
+
+
+def flesh() -> ub.Model:
+    """A bone in flesh, which solver `redmax` carries."""
+    b = ub.Builder()
+    bone = b.body("bone", ub.Capsule(0.02, 0.2), mass=0.3)
+    b.joint("shoulder", ub.Ball(), b.world, bone, X_BM=ub.Pose((0, 0, -0.1)))
+    meat = b.soft("meat", ub.TetMesh.box((0.1, 0.1, 0.2), (1, 1, 1)), ub.CoRotated(young=1e5, poisson=0.3), 1000, X_WB=ub.Pose((0, 0, 0.3)))
+    b.attach(meat.vertices[[0, 1, 2]], bone)
+    return b.build()
+
+
 class Corpus:
     """The files in a folder, and their contents by kind."""
 
@@ -222,13 +339,16 @@ class Corpus:
         (folder / "tet.msh").write_text(TET)
         scenes = [ub.scenes.make(name) for name in ("pendulum", "four-bar", "bouncing-ball")]
         self.json = [json.loads(scene_to_json(scene)) for scene in (*scenes, ub.scenes.Scene(walker(), 1.0, 1e-3))]
+        self.soft = [json.loads(scene_to_json(ub.scenes.Scene(soft(), 0.01, 1e-3)))]
+        (folder / "tets.msh").write_text(MSH_4)
         self.urdf = [URDF]
         self.urdf_words = words_of(URDF)
         self.sdf_words = words_of(SDF)
         self.mjcf_words = words_of(MJCF)
         self.npz: dict[str, list[bytes]] = {"recording": [], "checkpoint": []}
-        for name, solver in (("double-pendulum", "articulated"), ("pendulum", "lagrange")):
-            sim = ub.Simulation(ub.scenes.build(name), solver, dt=1e-3)
+        models = [(ub.scenes.build("double-pendulum"), "articulated"), (ub.scenes.build("pendulum"), "lagrange")]
+        for model, solver in (*models, (soft(), "barrier"), (flesh(), "redmax")):
+            sim = ub.Simulation(model, solver, dt=1e-3)
             recording = sim.run(0.01, every=2, progress=False)
             self.npz["recording"].append(recording.save(folder / "whole.npz").read_bytes())
             self.npz["checkpoint"].append(sim.save(folder / "whole.npz").read_bytes())

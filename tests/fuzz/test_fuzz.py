@@ -1,4 +1,4 @@
-"""Mutated files of all ten kinds: each is loaded or refused in one line; none ends a process, hangs it, or brings in numbers like NaN.
+"""Mutated files of all kinds: each is loaded or refused in one line; none ends a process, hangs it, or brings in numbers like NaN.
 
 `UNIBODY_FUZZ` is the number of cases (default 3500), `UNIBODY_FUZZ_FIRST` the number of the first; `make fuzz` runs many.
 A case is its number: `python tests/fuzz/worker.py FOLDER 17 18 keep` runs case 17 again and leaves its file.
@@ -22,7 +22,9 @@ CASES, FIRST = int(os.environ.get("UNIBODY_FUZZ", "3500")), int(os.environ.get("
 PROCESSES = 2
 SILENCE = 600.0
 """Seconds for a process to do its share, per thousand cases, on a busy machine; a hang that no signal interrupts ends here."""
-KINDS = ("scene", "urdf", "loops", "sdf", "mjcf", "rigid-ipc", "polyfem", "mesh", "recording", "checkpoint")
+KINDS = (
+    "scene", "deformables", "urdf", "loops", "sdf", "mjcf", "rigid-ipc", "polyfem", "mesh", "tetrahedra", "recording", "checkpoint",
+)  # fmt: skip
 """As in `worker`."""
 
 pytestmark = [

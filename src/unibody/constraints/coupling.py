@@ -210,7 +210,7 @@ def _table(value: Any, n: int, m: int, what: str) -> tuple[tuple[float, ...], ..
     """n rows of m finite numbers; (n·m,) is taken as such where one of the two is 1."""
     try:
         out = np.array(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what}: {value!r} is not numeric; give {n} rows of {m} numbers") from None
     if out.ndim < 2 and out.size == n * m and 1 in (n, m):
         out = out.reshape(n, m)

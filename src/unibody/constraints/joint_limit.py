@@ -216,7 +216,7 @@ def _twists(given: Any, what: str) -> tuple[Any, ...]:
     """A pair (lower, upper), or one per rotation, as tuples."""
     try:
         pairs = np.array(given, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pairs = np.zeros(0)
     if pairs.ndim not in (1, 2) or pairs.shape[-1] != 2 or np.isnan(pairs).any():
         raise ModelError(f"{what}: twist {given!r} is no pair; give (lower, upper), or one per rotation")

@@ -79,7 +79,7 @@ class SplineContact(Constraint):
             raise ModelError(f"SplineContact: {len(points)} points for {self.blocks} blocks; give {self.blocks + 1} points or more")
         try:
             radius = np.broadcast_to(np.asarray(self.radius, float), len(points))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(f"SplineContact: radius {self.radius!r} does not fit {len(points)} points; give one, or one each") from None
         if not (np.isfinite(radius).all() and (radius > 0.0).all()):
             raise ModelError(f"SplineContact: radius {self.radius!r} is not positive everywhere; give numbers above 0")

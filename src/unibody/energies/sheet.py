@@ -22,9 +22,16 @@ STEEP = 0.05
 """A plane to which x is as perpendicular as that (sine) has no warp of its own."""
 
 
+THICKEST = 1e15
+"""[m] Up to which powers of it are numbers."""
+
+
 def thickness_of(value: Any, what: str) -> float:
     """A thickness > 0 [m], or a ModelError that says so."""
-    return number(value, f"{what} thickness", positive=True)
+    t = number(value, f"{what} thickness", positive=True)
+    if t > THICKEST:
+        raise ModelError(f"{what} thickness: {value!r} is more than {THICKEST:g} m; give metres")
+    return t
 
 
 def rest_triangles(X: np.ndarray, what: str, directed: bool = False) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ from unibody.element import number
 from unibody.energies import NeoHookean, StVK
 from unibody.errors import ModelError
 from unibody.files.polyfem_functions import DisplacedPoints, Formula, Shifted
-from unibody.files.polyfem_places import SelectedFaces, pieces, placed
+from unibody.files.polyfem_places import LARGEST_ID, SelectedFaces, directed, numbers, pieces, placed
 from unibody.files.polyfem_source import mesh_file, read_polyfem, speaks_polyfem
 from unibody.files.rigid_ipc import shown
 from unibody.meshes import TetMesh
@@ -247,9 +247,7 @@ class _PolyfemReader:
             height = number(given.get("height", 0.0), f"{what} height")
             point = (0.0, height, 0.0) if kind == "ground" else self._vector(given.get("point", (0, 0, 0)), f"{what} point")
             normal = np.array([0.0, 1.0, 0.0]) if kind == "ground" else self._vector(given.get("normal", (0, 1, 0)), f"{what} normal")
-            if not normal.any():
-                raise ModelError(f"{what} normal: {shown(given['normal'])} has no direction; give another")
-            b.body(f"{kind}{k}", Plane(), kind="static", X_WB=upright(np.asarray(point, float), normal))
+            b.body(f"{kind}{k}", Plane(), kind="static", X_WB=upright(np.asarray(point, float), normal, f"{what} normal"))
             return
         self._geometry_keys(given, SOLID, what)
         path = mesh_file(self.home, given.get("mesh"), f"{what} mesh", self.allow_outside)
@@ -289,9 +287,11 @@ class _PolyfemReader:
             what = f"{self.where} {word}[{j}]"
             if not isinstance(entry, dict) or "id" not in entry or "value" not in entry:
                 raise ModelError(f"{what}: {shown(entry)}; give an object with id and value")
-            if not isinstance(entry["id"], int | list) and entry["id"] != "all":
+            ids = entry["id"] if isinstance(entry["id"], list) else [entry["id"]]
+            if entry["id"] != "all" and not all(isinstance(one, int) and abs(one) <= LARGEST_ID for one in ids):
                 raise ModelError(f"{what} id: {shown(entry['id'])}; give a whole number, a list of them, or 'all'")
-            if entry.get("dimension") and not all(entry["dimension"]):
+            held = entry.get("dimension") or [True]
+            if not isinstance(held, list) or not all(held):
                 raise ModelError(f"{what} dimension: {shown(entry['dimension'])}: vertices here are held in all directions or none")
             self._unknown({k: v for k, v in entry.items() if k != "dimension"}, ENTRY, f"{word}[{j}]")
             out.append(entry)
@@ -310,13 +310,7 @@ class _PolyfemReader:
         return value
 
     def _vector(self, value: Any, what: str) -> np.ndarray:
-        try:
-            out = np.array(value, float)
-        except (TypeError, ValueError):
-            out = np.zeros(0)
-        if out.shape != (3,) or not np.isfinite(out).all():
-            raise ModelError(f"{what}: {shown(value)}; give three finite numbers")
-        return out
+        return numbers(value, (3,), what)
 
     def _unknown(self, given: dict[str, Any], known: set[str], what: str) -> None:
         for key in given:
@@ -325,9 +319,9 @@ class _PolyfemReader:
                 self.left_out.append(line)
 
 
-def upright(p: np.ndarray, normal: np.ndarray) -> Pose:
+def upright(p: np.ndarray, normal: np.ndarray, what: str) -> Pose:
     """A place whose z axis is the normal."""
-    z = normal / np.linalg.norm(normal)
+    z = directed(normal, what)
     x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
     X = np.eye(4)
     X[:3, 0], X[:3, 2], X[:3, 3] = x / np.linalg.norm(x), z, p
@@ -337,7 +331,7 @@ def upright(p: np.ndarray, normal: np.ndarray) -> Pose:
 
 def _written(x: float) -> str:
     """A number as a formula."""
-    return f"{x:g}" if x == int(x) else repr(x)
+    return f"{x:.0f}" if x == np.rint(x) and abs(x) < 1e15 else repr(x)
 
 
 def skin(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -16,6 +16,9 @@ from unibody.spatial.pose import rotation_from_quaternion, rotation_from_vector
 
 AXES = "xyz"
 NO_ID = -1
+LARGEST = 1e100
+"""Of numbers: beyond it squares overflow."""
+LARGEST_ID = 1 << 62
 SELECTED = {"id", "relative", "axis", "position", "box", "center", "radius", "normal", "point", "offset"}
 Listed = Callable[[dict[str, Any], set[str], str], None]
 """Lists keys that are not known."""
@@ -50,10 +53,10 @@ def rotation(value: Any, mode: Any, what: str) -> np.ndarray:
     word = str(mode).lower()
     if word == "axis_angle":
         turn = numbers(value, (4,), f"{what} rotation")
-        return rotation_from_vector(np.radians(np.fmod(turn[0], 360.0)) * _direction(turn[1:], f"{what} rotation: axis"))
+        return rotation_from_vector(np.radians(np.fmod(turn[0], 360.0)) * directed(turn[1:], f"{what} rotation: axis"))
     if word == "quaternion":
         q = numbers(value, (4,), f"{what} rotation")
-        return rotation_from_quaternion(_direction(np.roll(q, 1), f"{what} rotation: quaternion"))
+        return rotation_from_quaternion(np.roll(directed(q, f"{what} rotation: quaternion"), 1))
     if word == "rotation_vector":
         v = numbers(value, (3,), f"{what} rotation")
         largest = float(np.abs(v).max())
@@ -72,7 +75,7 @@ def rotation(value: Any, mode: Any, what: str) -> np.ndarray:
     return R
 
 
-def _direction(x: np.ndarray, what: str) -> np.ndarray:
+def directed(x: np.ndarray, what: str) -> np.ndarray:
     """x/|x|, without overflow."""
     largest = np.abs(x).max()
     if largest == 0.0:
@@ -84,12 +87,14 @@ def numbers(value: Any, shape: tuple[int, ...], what: str, spread: bool = False)
     """Finite numbers of a shape; one alone counts for all if `spread`."""
     try:
         out = np.array(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         out = np.array(np.nan)
     if spread and out.ndim == 0:
         out = np.full(shape, out)
     if out.shape != shape or not np.isfinite(out).all():
         raise ModelError(f"{what}: {shown(value)}; give {' × '.join(map(str, shape))} finite numbers")
+    if not np.abs(out).max(initial=0.0) <= LARGEST:
+        raise ModelError(f"{what}: {shown(value)}; give numbers within ±{LARGEST:g}")
     return out
 
 
@@ -109,6 +114,9 @@ class SelectedFaces:
         self.low, self.high, self.what = x.min(axis=0), x.max(axis=0), f"{what} surface_selection"
         self.tests: list[tuple[int, Callable[[np.ndarray], np.ndarray]]] = []
         for one in [] if given is None else given if isinstance(given, list) else [given]:
+            number = one.get("id") if isinstance(one, dict) else one
+            if isinstance(number, int) and not abs(number) <= LARGEST_ID:
+                raise ModelError(f"{self.what}: id {shown(number)}; give one of fewer digits")
             if isinstance(one, int):
                 self.tests.append((one, lambda p: np.ones(len(p), bool)))
                 continue

@@ -343,7 +343,7 @@ class _Reader:
     def _vector(self, value: Any, what: str) -> np.ndarray:
         try:
             out = np.array(value, float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             out = np.zeros(0)
         if out.shape != (3,) or not (np.abs(out) < LARGEST).all():
             raise ModelError(f"{what}: {shown(value)}; give three finite numbers")

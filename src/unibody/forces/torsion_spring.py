@@ -326,7 +326,7 @@ def _numbers(value: Any, what: str, *, negative: bool) -> float | tuple[float, .
     """A finite number, or a tuple of them."""
     try:
         x = np.array(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what} {value!r} is not numeric; give a number, or a list of them") from None
     if x.ndim > 1:
         raise ModelError(f"{what} has shape {x.shape}; give a number, or one for each degree of freedom")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from unibody.errors import ModelError
-from unibody.meshes.lattice import counts_of, kuhn
+from unibody.meshes.lattice import counts_of, few_enough, kuhn
 
 CHUNK = 4096
 MARGIN = 1e-3
@@ -24,8 +24,10 @@ def cage_tets(surface: Any, cells: Any) -> tuple[np.ndarray, np.ndarray]:
     n, = counts_of("TetMesh.cage: cells", cells, 1)
     x, faces = triangles_of(surface, "TetMesh.cage")
     low, high = x[np.unique(faces)].min(axis=0), x[np.unique(faces)].max(axis=0)
+    few_enough(f"TetMesh.cage: cells {n}", 6.0 * float(n))
     h = float((high - low).max()) / n * (1.0 + 2.0 * MARGIN)
     counts = np.maximum(1, np.ceil((high - low) / h - 1e-9)).astype(int)
+    few_enough(f"TetMesh.cage: cells {n}", 6.0 * float(np.prod(counts.astype(float))))
     origin = 0.5 * (low + high) - 0.5 * h * counts
     kept = _without_hinges(_filled(_touched((x[faces] - origin) / h, counts)))
     number = np.arange(np.prod(counts + 1)).reshape(counts + 1)

@@ -13,6 +13,8 @@ import numpy as np
 
 from unibody.errors import ModelError
 
+THICKEST = 1e15
+"""[m] Radii and thicknesses up to which their powers are numbers."""
 FLATTEST = 1e-10
 """ε. A cell below it has no shape that numbers could tell."""
 FARTHEST = 1e9
@@ -23,7 +25,7 @@ def as_vertices(what: str, value: Any) -> np.ndarray:
     """(n, 3) finite numbers, read-only."""
     try:
         out = np.array(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what}: vertices are not numbers; give (n, 3) in metres") from None
     if out.ndim != 2 or out.shape[1] != 3 or not len(out):
         raise ModelError(f"{what}: vertices of shape {out.shape}; give (n, 3) in metres")

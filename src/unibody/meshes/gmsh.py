@@ -17,6 +17,8 @@ NAMES = {1: "line", 2: "triangle", 4: "tetra", 8: "line3", 9: "triangle6", 11: "
 CORNERS = {1: 2, 2: 3, 3: 4, 4: 4, 5: 8, 6: 6, 7: 5, 8: 3, 9: 6, 10: 9, 11: 10, 12: 27, 13: 18, 14: 14, 15: 1, 16: 8, 17: 20, 18: 15}
 """Vertices of a cell of each kind."""
 VERSIONS = ("2.2", "4.1")
+LARGEST = 2.0**53
+"""Of numbers that are read as text, up to which they are exact."""
 TO_VTK = [0, 1, 2, 3, 4, 5, 6, 7, 9, 8]
 
 
@@ -34,8 +36,8 @@ def read_msh(path: Path) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     if version not in VERSIONS:
         said = f"version '{version}'" if version else "no $MeshFormat"
         raise ModelError(f"{path}: {said}; export it as Gmsh {' or '.join(VERSIONS)}")
-    binary = data.split(b"\n", 2)[1].split()[1] == b"1"
     try:
+        binary = data.split(b"\n", 2)[1].split()[1] == b"1"
         if binary and data.split(b"\n", 2)[2][:4] != np.int32(1).astype("<i4").tobytes():
             raise ModelError(f"{path}: binary of the other byte order; export it as text")
         nodes, elements = _section(data, b"Nodes"), _section(data, b"Elements")
@@ -90,7 +92,14 @@ class _Cursor:
             if len(out) < count:
                 raise ValueError("cut off")
             self.at += count
-        return out if kind == "<f8" else out.astype(np.int64)
+        return out if kind == "<f8" else whole(out)
+
+
+def whole(x: np.ndarray) -> np.ndarray:
+    """Counts, tags and kinds as integers; a ValueError where they are none."""
+    if x.dtype.kind == "f" and not ((np.abs(x) < LARGEST) & (x == np.rint(np.where(np.isfinite(x), x, 0.0)))).all():
+        raise ValueError("not whole")
+    return x.astype(np.int64)
 
 
 def _nodes_4(data: bytes, binary: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -124,7 +133,7 @@ def _nodes_2(data: bytes, binary: bool) -> tuple[np.ndarray, np.ndarray]:
         rows = np.frombuffer(rest, np.dtype([("tag", "<i4"), ("x", "<f8", 3)]), count)
         return rows["tag"].astype(np.int64), np.array(rows["x"])
     rows = np.array(rest.split(), float)[: 4 * count].reshape(count, 4)
-    return rows[:, 0].astype(np.int64), rows[:, 1:]
+    return whole(rows[:, 0]), rows[:, 1:]
 
 
 def _cells_2(data: bytes, binary: bool) -> list[tuple[int, np.ndarray]]:

@@ -25,7 +25,7 @@ def lengths_of(what: str, value: Any, count: int) -> np.ndarray:
     """So many lengths above 0 [m]."""
     try:
         out = np.broadcast_to(np.asarray(value, float), (count,))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         out = np.full(count, np.nan)
     if not (np.isfinite(out) & (out > 0.0)).all():
         raise ModelError(f"{what} {value!r}; give {count} lengths > 0 in metres" if count > 1 else f"{what} {value!r}; give metres > 0")

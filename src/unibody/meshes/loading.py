@@ -81,7 +81,7 @@ def _existing(path: Any) -> Path:
 def _scale(path: Any, scale: Any) -> float:
     try:
         factor = float(scale)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         factor = np.nan
     if not 0.0 < factor < np.inf:
         raise ModelError(f"{path}: scale {scale!r} is no scale; give a number above 0")

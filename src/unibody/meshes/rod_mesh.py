@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unibody.errors import ModelError
-from unibody.meshes.checking import FLATTEST, as_vertices
+from unibody.meshes.checking import FLATTEST, THICKEST, as_vertices
 from unibody.spatial.rod_frames import directors
 
 __all__ = ["RodMesh"]
@@ -42,10 +42,11 @@ class RodMesh:
             raise ModelError(f"{what}: {len(vertices)} points are no {'ring' if self.closed else 'rod'}; give {fewest} or more")
         try:
             radius = float(self.radius)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             radius = np.nan
-        if not 0.0 < radius < np.inf:
-            raise ModelError(f"{what}: radius {self.radius!r} is not a positive number; give metres > 0")
+        if not 0.0 < radius <= THICKEST:
+            said = "a positive number" if not radius > THICKEST else f"below {THICKEST:g}"
+            raise ModelError(f"{what}: radius {self.radius!r} is not {said}; give metres > 0")
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "radius", radius)
         object.__setattr__(self, "closed", bool(self.closed))

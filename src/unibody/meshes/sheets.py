@@ -23,6 +23,7 @@ def grid_triangles(size: Any, spacing: Any, pattern: str) -> tuple[np.ndarray, n
     """A rectangle about the origin in the plane z = 0, seen from above; rows of points along x, the lowest y first."""
     a, b = lengths_of("TriMesh.grid: size", size, 2)
     s = spacing_of("TriMesh.grid", spacing, min(a, b))
+    few_enough(f"TriMesh.grid: {a:g} × {b:g} m by {s:g} m", 2.0 * (a / s) * (b / s))
     if pattern not in PATTERNS:
         raise ModelError(f"TriMesh.grid: pattern {pattern!r} is unknown; give one of {', '.join(PATTERNS)}")
     nx = max(1, round(a / s))

@@ -112,7 +112,7 @@ class TriMesh:
     def _checked_flat(self, what: str, faces: np.ndarray, n: int) -> np.ndarray:
         try:
             flat = np.array(self.flat, float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(f"{what}: flat is not numeric; give ({n}, 2) in metres") from None
         if flat.shape != (n, 2) or not np.isfinite(flat).all():
             raise ModelError(f"{what}: flat of shape {flat.shape}; give ({n}, 2) finite numbers, one row a vertex")

@@ -149,7 +149,7 @@ def _part_told(old: AskedJoint, name: str, given: Mapping[str, Any], what: str) 
         if key in given:
             try:
                 own = np.array(given[key], float)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise ModelError(f"{what} {key}: {given[key]!r} is not numeric; give {size} numbers") from None
             if own.shape not in ((), (size,)) or (own.ndim == 0 and key in ("q", "v") and size != 1):
                 raise ModelError(f"{what} {key}: shape {own.shape}; give {size} number{'' if size == 1 else 's'}")

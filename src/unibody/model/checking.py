@@ -77,7 +77,7 @@ def joint_limit(name: str, limits: Any, joint: Joint) -> JointLimit:
             raise ModelError(f"joint '{name}' limits: {list(limits)} are not all of lower, upper, dof, axis, angle, twist") from None
     try:
         pairs = np.array(limits, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pairs = np.zeros(0)
     count = sum(3 if isinstance(part, Free) else part.nv if part.nq == part.nv else 0 for part in joint.parts())
     if pairs.shape not in ((2,), (count, 2)):
@@ -91,7 +91,7 @@ def per_dof(value: Any, nv: int, what: str, minimum: float, infinite: bool = Fal
         return np.full(nv, value)
     try:
         values = np.broadcast_to(np.asarray(value, float), (nv,)) if np.ndim(value) == 0 else np.asarray(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what}: {value!r} is not numeric; give one number or {nv}") from None
     if values.shape != (nv,):
         raise ModelError(f"{what}: shape {values.shape}; give one number or {nv}")
@@ -122,7 +122,7 @@ def checked_mass(
     else:
         try:
             matrix = np.array(inertia, float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(f"{what} inertia: {inertia!r} is not numeric; give a 3×3 matrix or three principal values") from None
         matrix = np.diag(matrix) if matrix.shape == (3,) else matrix
         if matrix.shape != (3, 3):

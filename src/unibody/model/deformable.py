@@ -182,7 +182,7 @@ class Places:
         given = self.motion(t)
         try:
             value = np.asarray(given, float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             said = f"at t = {t:g} its motion gives {type(given).__name__} that is no array of numbers"
             raise ModelError(f"{self.what}: {said}; give ({self.count}, 3) positions in the world [m]") from None
         if value.size != 3 * self.count or not np.isfinite(value).all():

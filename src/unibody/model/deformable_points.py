@@ -109,7 +109,7 @@ class DeformableHandle:
         corners = min(cells.shape[1], 4)
         try:
             w = [1.0 / corners] * corners if weights is None else np.ravel(np.asarray(weights, float)).tolist()
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(f"'{self.name}': weights {shortly(weights)} are no numbers; give {corners}, one a corner") from None
         k = _whole(given[word], f"'{self.name}' {word}")
         if not 0 <= k < len(cells):

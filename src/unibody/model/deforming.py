@@ -20,6 +20,8 @@ from unibody.model.deformable_points import EXAMPLES, DeformableHandle, Vertices
 from unibody.model.model import look_up
 from unibody.spatial.pose import Pose, vector
 
+GREATEST = 1e20
+"""Of pressures [Pa]: what they move stays within what can be counted."""
 MASSES = ("lumped", "consistent")
 """How a cell's mass is given to its vertices: to each a share, or by the matrix of its shape functions."""
 
@@ -59,6 +61,8 @@ class Deforming:
         if not getattr(material, "thickness", 0.0) > 0.0:
             raise ModelError(f"{what}: material {shortly(material)} has no thickness above 0; give one such as Fabric(…, thickness=3e-4)")
         p = number(pressure, f"{what} pressure")
+        if abs(p) > GREATEST:
+            raise ModelError(f"{what}: pressure {p:g} Pa is beyond {GREATEST:g} Pa; give one in pascals")
         if p and not mesh.closed:
             rim = len(mesh.boundary())
             raise ModelError(f"{what}: pressure {p:g} Pa in cloth that is open (a boundary of {rim} edges); close it, or leave it out")
@@ -224,7 +228,7 @@ def placed_as(value: Any, n: int, what: str) -> np.ndarray:
     """(n, 3) places, read-only."""
     try:
         out = np.array(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what}: {shortly(value)} are no places; give ({n}, 3) in metres") from None
     if out.size != 3 * n or not np.isfinite(out).all():
         raise ModelError(f"{what}: shape {out.shape}; give ({n}, 3) finite numbers in metres")

@@ -61,10 +61,17 @@ def check_plane(model: Model, poses: Sequence[Pose]) -> None:
         _check_joint(joint, poses, n)
     elements: list[tuple[str, Any]] = [*model.forces, *model.constraints]
     for name, element in elements:
-        for point in _points(element):
+        points = _points(element)
+        if any(model.body(point.body) >= len(poses) for point in points):  # matter is no part of the plane, nor is what acts on it
+            points = [point for point in points if model.body(point.body) < len(poses)]
+            if not points:
+                continue
+        for point in points:
             away = poses[model.body(point.body)].apply(point.p) @ n
             if abs(away) > TOLERANCE:
                 raise ModelError(f"'{name}': its point on body '{point.body}' is {away:.3g} m out of the plane; keep it in the plane")
+        if hasattr(element, "axes") and model.body(element.body) >= len(poses):
+            continue
         for what, away in _reaches(element, model, poses, n):
             if abs(away) > TOLERANCE:
                 raise ModelError(f"'{name}': its {what} {getattr(element, what)} is {away:.3g} out of the plane; keep it in the plane")

@@ -144,7 +144,7 @@ class Reader:
         pairs = self._items(entry_of(data, ("dict",), (), place)["dict"], place, depth)
         try:
             return dict(pairs)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(f"{place}: no dictionary; give [[key, value], …] with keys that are numbers or texts") from None
 
     def _items(self, data: Any, place: str, depth: int) -> tuple[Any, ...]:

@@ -34,7 +34,7 @@ class State:
         for name in ("q", "v"):
             try:
                 array = np.array(getattr(self, name), float)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise ModelError(f"State {name} is not numeric; give an array of numbers") from None
             array.flags.writeable = False
             object.__setattr__(self, name, array)

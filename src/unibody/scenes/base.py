@@ -167,7 +167,7 @@ def _suggest(word: str, known: list[str], otherwise: str) -> str:
 def _converted(scene_name: str, parameter: Parameter, value: Any) -> Any:
     try:
         return convert(parameter.kind, value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(
             f"scene '{scene_name}': {parameter.name}={value!r} is not {parameter.kind_name}; "
             f"give for example {parameter.name}={_shown(parameter.default)}"
@@ -210,7 +210,7 @@ def _convert_union(options: tuple[Any, ...], value: Any) -> Any:
     for option in options:
         try:
             return convert(option, value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             continue
     raise ValueError
 

@@ -53,7 +53,7 @@ def positive(shape: str, field: str, value: Any) -> float:
     """`value` as a length within the scales of mechanics, or ModelError."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not (math.isfinite(number) and number > 0.0):
         raise ModelError(f"{shape}: {field} {_shown(value)} is not a positive number; give metres > 0")
@@ -66,7 +66,7 @@ def positive_triple(shape: str, field: str, value: Any) -> tuple[float, float, f
     """`value` as three lengths within the scales of mechanics, or ModelError."""
     try:
         x, y, z = (float(entry) for entry in value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{shape}: {field} {_shown(value)} are not three numbers; give (x, y, z) in metres") from None
     if not all(math.isfinite(entry) and entry > 0.0 for entry in (x, y, z)):
         raise ModelError(f"{shape}: {field} {_shown((x, y, z))} are not all positive; give three lengths > 0 in metres")

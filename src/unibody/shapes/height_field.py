@@ -34,7 +34,7 @@ class HeightField(Shape):
     def __post_init__(self) -> None:
         try:
             heights = np.array(self.heights, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError("HeightField: heights are not a table of numbers; give (rows, columns) in metres") from None
         if heights.ndim != 2 or min(heights.shape) < 2:
             raise ModelError(f"HeightField: heights have shape {heights.shape}; give (rows, columns), two of each or more")
@@ -66,6 +66,6 @@ class HeightField(Shape):
 def _spacing(value: Any) -> tuple[float, float]:
     try:
         along_x, along_y = (value, value) if np.ndim(value) == 0 else value
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"HeightField: spacing {value!r} is neither a number nor a pair; give metres along x and y") from None
     return positive("HeightField", "spacing", along_x), positive("HeightField", "spacing", along_y)

@@ -191,7 +191,7 @@ def load_triangles(path: str | Path, scale: Any = 1.0) -> tuple[np.ndarray, np.n
         raise ModelError(f"{path}: no such file; check the path")
     try:
         factors = np.broadcast_to(np.asarray(scale, float), 3)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         factors = np.zeros(3)
     if not (np.isfinite(factors).all() and factors.all()):
         raise ModelError(f"{path}: scale {scale!r} is no scale; give one number or three, none of them 0")
@@ -212,7 +212,7 @@ def as_arrays(vertices: object, faces: object, what: str = "Mesh") -> tuple[np.n
     try:
         points = np.array(vertices, dtype=float)
         corners = np.array(faces)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what}: vertices or faces are not a table of numbers; give (n, 3) vertices and (m, 3) faces") from None
     if points.ndim != 2 or points.shape[1] != 3 or not len(points):
         raise ModelError(f"{what}: vertices have shape {points.shape}; give (n, 3) with n > 0")

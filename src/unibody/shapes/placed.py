@@ -64,7 +64,7 @@ class Placed(Shape):
             return
         try:
             colour = tuple(float(c) for c in self.colour)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             colour = ()
         if len(colour) not in (3, 4) or not all(0.0 <= c <= 1.0 for c in colour):
             raise ModelError(f"Placed: colour {self.colour!r} is not a colour; give (red, green, blue) or one more for opacity, each 0 … 1")

@@ -82,7 +82,7 @@ def point_rows(shape: str, given: Any, least: int) -> np.ndarray:
     """At least so many finite points (n, 3), or ModelError."""
     try:
         points = np.array(given, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         points = np.zeros(0)
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < least:
         raise ModelError(f"{shape}: points have shape {points.shape}; give at least {least}, each three numbers in metres")

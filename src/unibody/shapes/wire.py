@@ -55,7 +55,7 @@ class Wire(Shape):
     def _checked_pieces(self) -> np.ndarray:
         try:
             pieces = np.array(self.pieces, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             pieces = np.zeros(0)
         if pieces.ndim != 2 or pieces.shape[1] != 2 or not len(pieces):
             raise ModelError(f"Wire: pieces have shape {pieces.shape}; give pairs of numbers of points, or None")

@@ -46,7 +46,7 @@ def solver_from(spec: str, options: Sequence[str] = ()) -> Solver:
         kind = look_up(key, kinds, f"solver '{name}': option")
         try:
             chosen[key] = import_module("unibody.scenes.base").convert(kind, value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             word = kind.__name__ if isinstance(kind, type) else str(kind)
             raise ModelError(f"solver '{name}': {key}={value!r} is not {word}; give for example {key}={getattr(cls, key)}") from None
     return cls(**chosen)

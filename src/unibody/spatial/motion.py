@@ -57,13 +57,13 @@ def checked_motion(motion: Any, rate: Any, acceleration: Any, what: str) -> Any:
     if not is_table(motion):
         try:
             return tuple(float(x) for x in np.ravel(np.asarray(motion, float)))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(f"{what}: {motion!r} is no motion; give a function of time, a table (times, values) or a constant") from None
     times, values = motion
     try:
         when = [float(t) for t in times]
         kept = tuple(values) if all(isinstance(x, Pose) for x in values) else tuple(map(tuple, _column(np.asarray(values, float)).tolist()))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what}: the table holds what is not numeric; give (times, values) of numbers") from None
     if len(when) < 2 or len(when) != len(kept):
         raise ModelError(f"{what}: {len(when)} times and {len(kept)} values; give as many values as times, two or more")

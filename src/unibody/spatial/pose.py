@@ -115,7 +115,7 @@ def vector(value: Any, n: int, what: str) -> np.ndarray:
     """n finite numbers, or a ModelError that says what they should be."""
     try:
         out = np.array(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what}: {value!r} is not numeric; give {n} numbers") from None
     if out.shape != (n,):
         raise ModelError(f"{what}: shape {out.shape} of {value!r}; give {n} numbers")
@@ -156,6 +156,8 @@ class Pose:
     def __post_init__(self) -> None:
         p = vector3(self.p, "Pose p")
         wxyz = vector(self.wxyz, 4, "Pose wxyz")
+        if (most := float(np.abs(wxyz).max())) > 1e100:  # its square is no number
+            wxyz = wxyz / most
         size = float(np.linalg.norm(wxyz))
         if size < 1e-12:
             raise ModelError(f"Pose wxyz: {self.wxyz!r} has no direction; give a quaternion such as (1, 0, 0, 0)")

@@ -129,7 +129,7 @@ def _variable(name: Any, value: Any, rows: int) -> Variable:
         raise ModelError(f"measure '{name}': None is no number and no array; give one")
     try:
         x = np.asarray(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"measure '{name}': {shown(value)} is no number and no array; give one") from None
     if dims is None:
         dims = tuple("time" if k == 0 and n == rows else f"{name}_{k}" for k, n in enumerate(x.shape))

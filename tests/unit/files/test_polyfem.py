@@ -178,7 +178,7 @@ def test_what_is_not_honoured_is_listed(folder):
         ({"time": None}, "no 'time'"), ({"time": {"tend": 1}}, "two of tend, dt and time_steps"),
         ({"time": {"tend": 1, "dt": 0.1, "integrator": "ImplicitNewmark"}}, "ImplicitNewmark"),
         ({"space": {"discr_order": 3}}, "discr_order: 3"),
-        ({"boundary_conditions": {"rhs": ["x", 0, 0]}}, "three finite numbers"),
+        ({"boundary_conditions": {"rhs": ["x", 0, 0]}}, "3 finite numbers"),
         ({"boundary_conditions": {"dirichlet_boundary": {"id": 1, "value": ["q", 0, 0]}}}, "'q' in 'q' is unknown"),
         ({"boundary_conditions": {"dirichlet_boundary": {"id": 1, "value": [0, 0, 0], "dimension": [True, False, True]}}}, "dimension"),
     ],
@@ -199,3 +199,34 @@ def test_formulas():
     ):  # fmt: skip
         with pytest.raises(ub.ModelError, match=said):
             Formula(text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"geometry": [solid(surface_selection=10**30)]},
+        {"geometry": [solid(transformation={"rotation": [[1, 2], [3]]})]},
+        {"geometry": [solid(transformation={"rotation": [30, 0, 0, 0], "rotation_mode": "axis_angle"})]},
+        {"geometry": [solid(transformation={"translation": [1e300, 0, 0]})]},
+        {"geometry": [solid(), {"type": "plane", "is_obstacle": True, "normal": [0, 0, 0]}]},
+        {"materials": [{**RUBBER, "type": []}]},
+        {"boundary_conditions": {"dirichlet_boundary": [{"id": [[1, 2], [3]], "value": [0, 0, 0]}]}},
+        {"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [None, 0, 0]}]}},
+        {"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0], "dimension": 3}]}},
+    ],
+)  # fmt: skip
+def test_values_that_no_scene_has_are_refused_in_one_line(folder, change):
+    path = folder / "odd.json"
+    path.write_text(json.dumps({"geometry": [solid(surface_selection=1)], "materials": [RUBBER], "time": {"tend": 1, "dt": 0.1}, **change}))
+    with pytest.raises(ub.ModelError) as told:
+        ub.load(path)
+    assert "\n" not in str(told.value)
+
+
+def test_large_whole_numbers_of_a_formula_keep_their_digits(folder):
+    s = scene(
+        folder, solid(surface_selection=1),
+        boundary_conditions={"dirichlet_boundary": [{"id": 1, "value": [1234567, 0, 0]}]},
+    )  # fmt: skip
+    moved = np.array(s.model.prescribed[0].motion(1.0)).reshape(-1, 3)
+    assert moved[:, 0].min() == pytest.approx(1234567.0, abs=1e-6)

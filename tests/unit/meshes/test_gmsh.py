@@ -74,3 +74,15 @@ def test_files_that_are_not_as_they_say(tmp_path):
         path.write_bytes(data)
         with pytest.raises(ub.ModelError, match=said):
             read_msh(path)
+
+
+@pytest.mark.parametrize("old, new", [("\n1\n", "\n1.5\n"), ("\n2\n", "\nnan\n"), ("\n3\n", "\n1e300\n"), ("4.1 0 8", "4.1")])
+def test_numbers_that_are_not_whole_are_refused_in_one_line(tmp_path, old, new):
+    path = tmp_path / "odd.msh"
+    text = "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 4 1 4\n3 0 0 4\n1\n2\n3\n4\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n$EndNodes\n"
+    text += "$Elements\n1 1 1 1\n3 0 4 1\n1 1 2 3 4\n$EndElements\n"
+    path.write_text(text)
+    assert len(ub.TetMesh.load(path).tets) == 1
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(ub.ModelError, match=r"not readable|version"):
+        ub.TetMesh.load(path)

@@ -310,3 +310,17 @@ def test_vertices_are_chosen_as_from_an_array():
     assert flag.vertices[flag.vertices.x[:, 1] < -0.4].index.tolist() == [0, 1, 2]
     assert flag.vertex(-1).body == "flag.vertex[8]" and len(flag.vertices) == 9
     assert b.deformable("rope").end(1).index.tolist() == [5]
+
+
+def test_springs_and_cables_act_on_matter_in_a_plane_world():
+    """Bodies are held in the plane; vertices are not of it."""
+    b = ub.Builder(planar=True)
+    arm = b.body("arm", ub.Box((0.2, 0.05, 0.05)), density=500.0, X_WB=ub.Pose((0, 0, 0.3)))
+    block = b.soft("block", ub.TetMesh.box((0.1, 0.1, 0.1), (1, 1, 1)), ub.NeoHookean(young=1e5, poisson=0.3), 1000)
+    b.add(ub.SpringDamper(block.vertex(0), arm.at(0, 0, 0), stiffness=10.0))
+    b.add(ub.Cable([block.vertex(1), arm.at(), block.at(tet=0)], stiffness=10.0))
+    recording = ub.Simulation(b.build(), "barrier", dt=1e-3).run(2e-3)
+    assert abs(recording.pose("arm")[-1, 1]) < 1e-12
+    b.add(ub.SpringDamper(block.vertex(0), arm.at(0, 0.01, 0), stiffness=10.0), name="askew")
+    with pytest.raises(ub.ModelError, match=r"'askew': its point on body 'arm' is .* out of the plane"):
+        b.build()

@@ -9,7 +9,8 @@ light one is carried.
 
 A body that starts nearer to others than the reach has d̂_b as long as its least gap, so that no barrier holds energy at the start: with the
 whole reach it would be m (d̂/h)² and more, and throw what rests, the faster the shorter the step. d̂_b grows with the least gap, up to the
-reach, and never falls. Neither of it changes a force, as every gap of a body is then at or beyond the end of its own barrier.
+reach, and never falls. Neither of it changes a force, as every gap of a body is then at or beyond the end of its own barrier. Where nobody
+gives the reach, which is then a part of the scene, d̂_b is at most a part of the body's own size: a die on a wide floor does not hover.
 
 Speeds change, so κ_b is the first two terms times 2ᵉ. Of a body that touches nothing, e is what its speed asks for, up and down, which
 nobody feels. While it touches something, e only rises, with the speed and as smoothly, so that what comes to rest keeps its κ; and after a
@@ -37,6 +38,8 @@ DEEP = 0.02
 """d/d̂ at the end of a step below which the next one is stiffer."""
 LEAST = 1e-6
 """d̂_b of a body that starts still nearer than that, in units of the reach: such barriers hold next to nothing at any step."""
+OWN = 0.03
+"""d̂_b of a body in units of its own size, at most, where the reach is a part of the scene's size."""
 STOPS = 2.0
 """κ d̂ in units of m v²/A: b is then ¼ where a body stops, in the middle of the barrier."""
 
@@ -64,12 +67,18 @@ class ContactParameters:
 class Pressures:
     """κ of a system's bodies; `given` [Pa] holds for all of them."""
 
-    def __init__(self, system: AffineSystem, reach: float, given: float | None):
+    def __init__(self, system: AffineSystem, reach: float, given: float | None, meant: bool = True):
+        """`meant`: whether the reach is one that somebody gave."""
         self._system, self.reach, self._given = system, reach, given
         s, bodies, rows, soft = system.surface, system.model.bodies, system.rows, system.model.deformables
         n = system.touchables
         self._moving = np.concatenate([system.moving, rows + np.arange(len(soft))]).astype(np.int64)
         """Of which the numbers e are kept: moving bodies and links, then deformables."""
+        self._longest = np.full(n, reach)
+        """(bodies, links and deformables,) d̂_b where nothing is near [m]."""
+        if not meant and given is None:
+            size = sizes(s.body, s.rest, n)
+            self._longest = np.where(size > 0.0, np.minimum(reach, OWN * size), reach)
         area = np.bincount(s.body, s.vertex_area, n) / 6.0 if len(s.body) else np.zeros(n)
         self._weight = np.zeros(n)
         """(bodies, links and deformables,) mass over area of what moves and can be touched [kg/m²]."""
@@ -105,7 +114,7 @@ class Pressures:
 
     def nearest(self, pair: np.ndarray, gaps: np.ndarray) -> np.ndarray:
         """(moving,) log₂ of the share of the reach that ends before all contacts of a body, of these pairs and gaps."""
-        least = np.full(len(self._weight), self.reach)
+        least = self._longest.copy()
         np.minimum.at(least, pair.ravel(), np.repeat(gaps, 2))
         return np.log2(np.maximum(least[self._moving] / self.reach, LEAST))
 
@@ -142,3 +151,13 @@ class Pressures:
         np.minimum.at(least, contacts.pair.ravel(), np.repeat(contacts.distance / (self.reach * contacts.record[:, SHARE]), 2))
         more = steps + np.log2(DEEP / least[self._moving])
         return np.maximum(steps, np.minimum(np.minimum(more, self._asked(h, V, nearer) + self._most), MOST))
+
+
+def sizes(owner: np.ndarray, rest: np.ndarray, n: int) -> np.ndarray:
+    """(n,) diagonals of the boxes around the vertices of each, at rest [m]."""
+    low, high = np.full((n, 3), np.inf), np.full((n, 3), -np.inf)
+    np.minimum.at(low, owner, rest)
+    np.maximum.at(high, owner, rest)
+    span = np.zeros((n, 3))
+    np.subtract(high, low, out=span, where=high >= low)
+    return np.asarray(np.linalg.norm(span, axis=1))

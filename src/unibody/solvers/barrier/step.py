@@ -88,19 +88,19 @@ def minimised(
 ) -> tuple[np.ndarray, Minimum, int]:
     """argmin Ψ from x, friction renewed so often as asked for or until it changes no more; x, the last minimum, and iterations. `balanced`:
     the law that the contacts at x obey, if another."""
-    problem, asked, total, scale = posed.problem, system.options.friction_iterations, 0, 0.0
+    problem, asked, total, scale, rubs = posed.problem, system.options.friction_iterations, 0, 0.0, False
     rounds = MOST_ROUNDS if asked == 0 else asked if begun.last.made else max(asked, FIRST_ROUNDS)
     # A motion that may lead nearer, of a scene that nearly rests.
     guess = onwards(system, begun) if not problem.targets else None
     for k in range(rounds):
         # Friction from the contacts at x.
-        rubs = False
+        rubbed, rubs = rubs, False
         if posed.friction is not None and posed.barrier is not None:
             contacts = posed.barrier.contacts(x)
             if k == 0 and not begun.last.made:
                 contacts = as_if_resting(contacts, posed.barrier.reach)
             rubs = posed.friction.renew(contacts, x, None if k else balanced)
-        if k and not rubs:
+        if k and not (rubs or rubbed):  # what no longer rubs must be free of it, too
             break
         # A start along the motion, after friction, whose normal forces are those of the beginning.
         if k == 0 and not problem.targets:

@@ -73,8 +73,9 @@ class BarrierSystem(HoldsAddresses):
         self.friction, self.damping = pair_tables(model, rules, self.affine.rows)
         self.pressures: Pressures | None = None
         if self.affine.touching:
-            reach = everyone.reach if everyone is not None and everyone.reach is not None else REACH * scene_size(self.affine)
-            self.pressures = Pressures(self.affine, reach, everyone.pressure if everyone is not None else None)
+            given = everyone.reach if everyone is not None else None
+            reach = given if given is not None else REACH * scene_size(self.affine)
+            self.pressures = Pressures(self.affine, reach, everyone.pressure if everyone is not None else None, given is not None)
             self.affine.kept = KeptCandidates(self.affine.broad, reach, reach)
         self.stiffness = BodyStiffness(self.affine, options.modulus)
         slip = options.slip_speed / SLIP_SHARE if self.friction.any() else np.inf
@@ -174,8 +175,8 @@ def exact_elements(reduction: Reduction) -> dict[str, np.ndarray]:
 
 
 def scene_size(system: AffineSystem) -> float:
-    """The diagonal of the box around all vertices and origins at the start [m]."""
+    """The diagonal of the box around all vertices and origins of what moves at the start [m]: the same wherever a scene stands."""
     Q, x = system.start[0], np.ascontiguousarray(system.start[0]).ravel()
     if (v := system.vertices) is not None:
         x = v.joined(Q, v.start[0][v.free], v.start[0][v.prescribed])
-    return float(np.linalg.norm(np.ptp(np.concatenate([system.surface.positions(x), Q[:, 0]]), axis=0))) or 1.0
+    return float(np.linalg.norm(np.ptp(np.concatenate([system.surface.positions(x), Q[system.moving, 0]]), axis=0))) or 1.0
