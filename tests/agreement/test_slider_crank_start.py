@@ -199,6 +199,19 @@ def test_the_pin_carries_what_newton_says_from_the_first_step_on(name: str, grav
     assert abs(force[:, 2]).max() < 1e-6 * np.linalg.norm(force[0])  # nothing across the plane
 
 
+@pytest.mark.parametrize("rule", ["implicit", "bdf2"])
+def test_a_drive_that_starts_from_rest_loads_the_pin_from_the_first_step_on(rule: str) -> None:
+    """θ = θ₀ + ½ α t²: nothing moves at the start, and all forces come from α (the closed form, without weight)."""
+    alpha, h = 40.0, 1e-4
+    b = ub.Builder.load(model(0.0, driven=True))
+    b.replace("drive", ub.PrescribedJoint("crank", lambda t: START + 0.5 * alpha * t * t))
+    rec = ub.Simulation(b.build(), RedMax(rule=rule), dt=h).run(STEPS * h)
+    wanted = np.array([pin_force(START + 0.5 * alpha * t * t, alpha * t, alpha, 0j) for t in rec.t])
+    off = np.linalg.norm(rec.reaction("pin")[:, 3:5] - wanted, axis=1) / np.linalg.norm(wanted, axis=1)
+    # Forces turn with the crank, by ω h = α t h in a step: at most STEPS α h² of themselves, and the linkage turns them some more.
+    assert off.max() < 2.0 * STEPS * alpha * h * h
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_reset_begins_alike(name: str) -> None:
     """Single steps, after `reset`, give the same force in the first step."""

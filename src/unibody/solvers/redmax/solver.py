@@ -310,16 +310,22 @@ class BoundImplicit(BoundRedMax):
         return made
 
     def normal_acceleration(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, h: float) -> np.ndarray:
-        """n of a start (`implicit`); 0 without rows, and where a step turns velocities by more than themselves: rows near a singular
-        configuration ask for accelerations of any size."""
+        """n of a start (`implicit`); 0 without rows, and where a step does not resolve it: rows near a singular configuration ask for
+        accelerations of any size. It is resolved if a step does not turn velocities by more than themselves; or, where a drive sets off what
+        is at rest, if the velocities that it gives within the step do not change n by more than itself."""
         system, own = self.system, self.system.own
         if not system.constraints.rows:
             return np.zeros(own.size)
         countdown = float(system.view(STATUS)[COUNTDOWN])
         n = system.normal_acceleration(t, q.copy(), v.copy(), control)
         weight = system.weights()
-        system.view(STATUS)[COUNTDOWN] = countdown
         resolved = np.linalg.norm(weight * n) * h <= np.linalg.norm(weight * v[own])
+        if not resolved and np.isfinite(n).all():
+            ahead = v.copy()
+            ahead[own] += h * n
+            changed = system.normal_acceleration(t, q.copy(), ahead, control) - n
+            resolved = np.linalg.norm(weight * changed) <= np.linalg.norm(weight * n)  # not if it is no number
+        system.view(STATUS)[COUNTDOWN] = countdown
         return n if np.isfinite(n).all() and resolved else np.zeros(own.size)
 
     def not_converged(
