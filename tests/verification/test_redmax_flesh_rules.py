@@ -121,9 +121,9 @@ def test_a_swinging_cantilever_keeps_its_energy_by_bdf2() -> None:
 @rules
 @pytest.mark.parametrize("law", [ub.CoRotated, ub.NeoHookean, ub.StVK])
 def test_any_stiffness_is_stable_at_a_hundredth_of_a_second(law: type, rule: str) -> None:
-    """1e3 … 1e10 Pa, a limb that falls and swings for half a second: what there is of energy never exceeds that of the start by more than
+    """1e3 … 1e12 Pa, a limb that falls and swings for half a second: what there is of energy never exceeds that of the start by more than
     what BDF2 may gain while it damps (1 % of the weight's work), and stiff flesh keeps its length of 0.4 m and half its height."""
-    for young in (1e3, 1e5, 1e7, 1e10):
+    for young in (1e3, 1e5, 1e7, 1e12):
         rec = run(limb(law(young=young, poisson=0.3)), 0.5, 1e-2, rule=rule)
         e = rec.energy
         total = e.kinetic + e.gravity + e.elastic

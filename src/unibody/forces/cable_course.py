@@ -50,6 +50,8 @@ HEAD, NODE_INTS = 2, 4
 NEXT, ANGLE, SLIP, TENSION, STRETCH, STRETCH_RATE, BEGIN, MEAN, TURN = range(9)
 BLIND = 0.26
 """So near to the edges of its window θ is not trusted [rad]: fifteen degrees, more than a step should turn a cable."""
+ROUNDED = 1e-12
+"""Of its length: a cable that starts with the length that it has is slack by as much as round-off leaves, in any units."""
 GROOVE = 0.01
 """A wheel is left only where the cable would pass it this near to its plane, in radii: from farther away a groove keeps it (θ < 0 then)."""
 STATE = 9
@@ -218,7 +220,7 @@ def fill_section(index, parameters, signals, V, q, i, f, begin, known, course_ou
     numbers = f + NODE * begin
     stretch = L - parameters[numbers + REST] - paid
     mean = 0.0
-    if stretch > 0.0:
+    if stretch > ROUNDED * L:
         mean = max(0.0, parameters[numbers + STIFFNESS] * stretch + parameters[numbers + DAMPING] * (rate - paying)) if known else nan
     course_out[STATE * begin + STRETCH] = stretch
     course_out[STATE * begin + STRETCH_RATE] = rate - paying

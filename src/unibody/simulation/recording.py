@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from math import isfinite
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from unibody.coordinates.observation import JointFrictionState, Observation, Touching
+from unibody.coordinates.observation import Observation, Touching
 from unibody.element import name_of, step_length
 from unibody.errors import ModelError
 from unibody.meshes.strain import principal_strains
@@ -27,88 +26,11 @@ from unibody.simulation import derived
 from unibody.simulation.contact_table import contact_columns, write_contacts
 from unibody.simulation.csv_cells import cell
 from unibody.simulation.files import checked_rows, read_npz, write_npz
+from unibody.simulation.recorded_series import Energies, Impact, JointFrictionSeries, energies_told
 from unibody.simulation.whole_file import whole_file, whole_text
 from unibody.solvers import Bound, Report
 from unibody.spatial.pose import rotation_from_quaternion, vector
 from unibody.spatial.rod_frames import frames, twists
-
-
-class Energies:
-    """Energies and works [J], one value per recorded state."""
-
-    def __init__(self, observations: Sequence[Observation]):
-        self.kinetic = np.array([o.kinetic for o in observations])
-        self.gravity = np.array([o.gravity for o in observations])
-        self.springs = np.array([o.springs for o in observations])
-        self.elastic = np.array([o.elastic for o in observations])
-        work = np.array([o.work for o in observations]).reshape(-1, 3)
-        self.damper_work, self.motor_work, self.applied_work = work[:, 0], work[:, 1], work[:, 2]
-        self._driven = [o.drive_work for o in observations]
-
-    @property
-    def drive_work(self) -> np.ndarray:
-        """Of kinematic bodies and prescribed vertices, booked by solver 'barrier'."""
-        if any(w is None for w in self._driven):
-            raise ModelError("drive_work: this solver keeps no book of what driven bodies do; run the scene with solver 'barrier'")
-        return np.array(self._driven, float)
-
-    @property
-    def work(self) -> np.ndarray:
-        """All that is booked: of dampers (negative), motors, applied wrenches, and of what is driven, where that is booked."""
-        driven = self.drive_work if all(w is not None for w in self._driven) else 0.0
-        return self.damper_work + self.motor_work + self.applied_work + driven
-
-    @property
-    def potential(self) -> np.ndarray:
-        """Gravity, springs and what deformables store."""
-        return self.gravity + self.springs + self.elastic
-
-    @property
-    def total(self) -> np.ndarray:
-        """Kinetic and potential."""
-        return self.kinetic + self.potential
-
-
-class JointRubs:
-    """Friction in one joint, one row per recorded state: that of the step which ended there; row 0 is that of an instant."""
-
-    def __init__(self, states: Sequence[JointFrictionState]):
-        self.effort = np.array([r.effort for r in states])
-        """(T, nv) [N m or N]"""
-        self.normal_forces = np.array([r.normal_forces for r in states])
-        """(T, points) [N]"""
-        self.friction = np.array([r.friction for r in states])
-        """(T, points, 1 or 2) on the child along the tangents [N]"""
-        self.bound = np.array([r.bound for r in states])
-        """(T,) [N m or N]"""
-        self.sliding = np.array([r.sliding for r in states])
-        """(T,)"""
-        self.reaction = np.array([r.reaction for r in states])
-        """(T, 6) torque then force on the child, without work, at the joint's frame in the child and in its axes [N m, N]"""
-        self.multipliers = np.array([r.multipliers for r in states])
-        """(T, points, 1 or 2) of the contacts along their normals [N]; of either sign"""
-
-
-def _energies(o: Observation) -> dict[str, float]:
-    """What a report says of energies [J]; of deformables only where there are some."""
-    stored = {"elastic": o.elastic} if o.vertices is not None else {}
-    total = o.kinetic + o.gravity + o.springs + o.elastic
-    return {"kinetic": o.kinetic, "gravity": o.gravity, "springs": o.springs, **stored, "total": total}
-
-
-@dataclass(frozen=True)
-class Impact:
-    """One impact: when the step with it ended [s], the two bodies, where [m], the unit normal from the second to the first, the impulse on
-    the first [N s], how fast they came together [m/s], and whether they slid on (else they stuck)."""
-
-    t: float
-    bodies: tuple[str, str]
-    point: np.ndarray
-    normal: np.ndarray
-    impulse: np.ndarray
-    approach: float
-    sliding: bool
-
 
 MOST_STEPS = 1e11
 """Of one run: more would take days even of a pendulum, and are a slip of the pen."""
@@ -353,12 +275,12 @@ class Recording:
         friction or grip, one column for each pair of neighbours among its `points`."""
         return derived.tension(self, name)
 
-    def joint_friction(self, element: str) -> JointRubs:
+    def joint_friction(self, element: str) -> JointFrictionSeries:
         """Of a JointFriction element over all recorded states: effort, normal forces, friction, bound, sliding, reaction, multipliers."""
         names = list(self.observations[0].joint_friction) if len(self) else []
         if element not in names:
             raise ModelError(f"joint_friction of '{element}': no such JointFriction; there are {', '.join(names) or 'none'}")
-        return JointRubs([o.joint_friction[element] for o in self.observations])
+        return JointFrictionSeries([o.joint_friction[element] for o in self.observations])
 
     def _wrench(self, joint: Any, what: str) -> np.ndarray:
         found = self.model.joint(name_of(joint, "joint"))
@@ -409,7 +331,7 @@ class Recording:
                 status="ok", time=o.time, violation=o.violation, redundant=o.redundant, redundant_names=o.redundant_names,
                 notes=o.notes or self._bound.system.notes(), iterations=o.iterations, residual=o.residual,
                 minimum_distance=o.distance,
-                energies=_energies(o),
+                energies=energies_told(o),
                 seconds=0.0 if k == 0 else each,
             )
             for k, o in enumerate(self.observations)
