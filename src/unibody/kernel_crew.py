@@ -113,6 +113,7 @@ def compile_ahead(wanted: Sequence[tuple[float, str]], crew: int, tell: Callable
 
     helpers, leaders = [], []
     try:
+        # the helpers start, each with a thread that gives it its work
         for _ in range(min(crew, len(wanted)) - 1):
             with contextlib.suppress(OSError):  # no such program, no memory: this process does it alone
                 helpers.append(subprocess.Popen(
@@ -121,12 +122,14 @@ def compile_ahead(wanted: Sequence[tuple[float, str]], crew: int, tell: Callable
         leaders = [threading.Thread(target=lead, args=(helper,), daemon=True) for helper in helpers]
         for leader in leaders:
             leader.start()
+        # this process works beside them, until nothing is left
         end = time.monotonic() + PATIENCE + 10.0 * max((seconds for seconds, _ in wanted), default=0.0)
         while True:
             while (job := take()) is not None:
                 found(job[1]).load()
                 finished()
                 end = time.monotonic() + PATIENCE + 10.0 * job[0]
+            # nothing to take: wait for the helpers, which may give a kernel back
             if not any(leader.is_alive() for leader in leaders):
                 if jobs:
                     continue  # what a lost helper has left
@@ -136,6 +139,7 @@ def compile_ahead(wanted: Sequence[tuple[float, str]], crew: int, tell: Callable
                     helper.kill()
             time.sleep(0.02)
     finally:
+        # whatever happened, Ctrl-C included, no process stays behind
         for helper in helpers:
             helper.kill()
             helper.wait()
