@@ -5,6 +5,8 @@ A motion has blown up when a number of its state is beyond HUGE or none at all; 
 
 from __future__ import annotations
 
+import numpy as np
+
 from unibody.kernel import Floats, device, kernel
 
 HUGE = 1e100
@@ -61,3 +63,13 @@ def largest_of(x):
 def largest(x: Floats) -> float:
     """max |x| for those who call it from Python."""
     return largest_of(x)
+
+
+def distinct(keys: np.ndarray) -> np.ndarray:
+    """Whole numbers sorted, each once: `np.unique` by sorting, for its hashes take ten to a hundred times as long.
+
+    >>> distinct(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    keys = np.sort(keys)
+    return keys[np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])] if len(keys) else keys

@@ -18,11 +18,11 @@ import numpy as np
 from unibody.algebra.block.node_blocks import NodeBlocks
 from unibody.collision.proximity import WIDTH, ContactSet
 from unibody.contact.barrier import add_contact_gradient, add_positive_blocks, contact_change, contact_energy
-from unibody.contact.curvature import add_curvature_contact_blocks, add_exact_contact_blocks
+from unibody.contact.curvature import add_exact_contact_blocks
 from unibody.contact.friction import LaggedFriction, add_contact_friction, add_friction_contact_blocks, friction_energy
 from unibody.kernel import Floats, Ints, device, kernel
 
-EXACT, BOUNDING, POSITIVE = 0, 1, 2
+EXACT, POSITIVE = 0, 1
 """Second derivatives: as they are; positive and rather too large; the part along the normals alone, which is positive by itself."""
 LOCAL = 3 * 144
 """Numbers of a contact's own blocks: those of both sides, then the one between them."""
@@ -112,8 +112,6 @@ def list_barrier_blocks(
             add_exact_contact_blocks(0, 1, 0, record, k, kappa, reach, factor, own, between)
         else:
             add_positive_blocks(0, 1, 0, record, k, kappa, reach, factor, own, between)
-            if way == 1:
-                add_curvature_contact_blocks(0, 1, 0, record, k, kappa, reach, factor, own, between)
         found = list_blocks(nodes, k, local_out, found, rows_out, columns_out, blocks_out)
     return found
 
@@ -203,7 +201,7 @@ class NodeBarrier:
         add_barrier_forces(*_flat(self.contacts), self.kappa, self.reach, factor, np.zeros(24), gradient_out)
 
     def blocks(self, factor: float, way: int) -> NodeBlocks:
-        """factor ∂²ΣB/∂x²: EXACT, BOUNDING or POSITIVE."""
+        """factor ∂²ΣB/∂x²: EXACT or POSITIVE."""
         rows, columns, blocks = _room(self.contacts)
         n = list_barrier_blocks(
             *_flat(self.contacts), self.kappa, self.reach, factor, way, np.zeros(LOCAL), rows, columns, blocks.ravel()

@@ -10,7 +10,7 @@ UNREAD = (
     ("sensors", "sensor", "nsensor", "recordings hold every quantity; sensors are not read"),
     ("cameras", "camera", "ncam", "the viewer has its own"),
     ("lights", "light", "nlight", "the viewer has its own"),
-    ("flexible parts", "flex", "nflex", "not read"),
+    ("flexible parts", "flex", "nflex", "not read; their vertices are loose bodies"),
     ("skins", "skin", "nskin", "not read"),
     ("textures", "texture", "ntex", "not read; colours are"),
     ("plugins", "plugin", "nplugin", "not read"),

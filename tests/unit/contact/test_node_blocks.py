@@ -12,11 +12,10 @@ from unibody.collision.proximity import ContactSet, Proximity
 from unibody.collision.surface import BendingMesh, Surface
 from unibody.contact.barrier import contact_forces
 from unibody.contact.friction import LaggedFriction
-from unibody.contact.node_blocks import BOUNDING, EXACT, POSITIVE, NodeBarrier, NodeFriction
+from unibody.contact.node_blocks import EXACT, POSITIVE, NodeBarrier, NodeFriction
 from unibody.solvers.barrier.contact_potential import (
     add_barrier_blocks,
     add_barrier_gradient,
-    add_curvature_blocks,
     add_exact_blocks,
     add_friction_blocks,
     add_friction_gradient,
@@ -98,7 +97,7 @@ def free(request):
 
 
 def test_gradient_and_hessian_of_free_vertices(free):
-    """Value, gradient and exact blocks against central differences; bounding blocks are positive and, unless softened, lie above."""
+    """Value, gradient and exact blocks against central differences; those made positive are."""
     x, n = free.x, free.x.size // 3
     contacts = free.contacts(x)
     assert len(contacts) == 1 and (contacts.nodes[0] >= 0).sum() in (2, 4)
@@ -106,12 +105,8 @@ def test_gradient_and_hessian_of_free_vertices(free):
     assert np.abs(g).max() > 0.1 and np.allclose(g, fd, rtol=2e-5, atol=2e-5 * np.abs(g).max())
     H, fd = free.barrier(x).blocks(1.0, EXACT).dense(n), difference(free.gradient, x, 1e-8)
     assert np.allclose(H, fd, rtol=1e-4, atol=2e-5 * np.abs(H).max())
-    above, along = free.barrier(x).blocks(1.0, BOUNDING).dense(n), free.barrier(x).blocks(1.0, POSITIVE).dense(n)
-    for P in (above, along):
-        values = np.linalg.eigvalsh(P)
-        assert values.max() > 0.0 and values.min() > -1e-9 * values.max()
-    if contacts.record[0, 14] == 0.0:
-        assert np.linalg.eigvalsh(above - H).min() > -1e-9 * np.abs(H).max()
+    values = np.linalg.eigvalsh(free.barrier(x).blocks(1.0, POSITIVE).dense(n))
+    assert values.max() > 0.0 and values.min() > -1e-9 * values.max()
 
 
 def test_forces_balance(free):
@@ -172,7 +167,7 @@ def test_equal_to_the_path_of_two_bodies(second):
     add_barrier_gradient(*flat, KAPPA, 0.1, 0.7, h)
     assert np.allclose(g, h, rtol=1e-12, atol=1e-12 * np.abs(h).max())
     keys, places = pair_places([c.pair], n)
-    ways = (EXACT, [add_exact_blocks]), (POSITIVE, [add_barrier_blocks]), (BOUNDING, [add_barrier_blocks, add_curvature_blocks])
+    ways = (EXACT, [add_exact_blocks]), (POSITIVE, [add_barrier_blocks])
     for way, adds in ways:
         own, between = np.zeros(144 * n), np.zeros(144 * len(keys))
         for add in adds:

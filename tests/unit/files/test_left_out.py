@@ -59,6 +59,20 @@ def test_urdf_names_shapes_without_geometry_and_materials_without_colour(tmp_pat
     assert ub.load(path).left_out == ()
 
 
+def test_deformable_parts_are_named_that_are_not_read(tmp_path: Path) -> None:
+    pytest.importorskip("yourdfpy")
+    pytest.importorskip("mujoco")
+    path = tmp_path / "r.urdf"
+    torus = '<deformable name="torus"><neohookean mu="60" lambda="200" damping="0.01"/></deformable>'
+    path.write_text(URDF.replace("</robot>", f"{torus}</robot>"))
+    assert any("<deformable> of 'torus'" in line for line in ub.load(path).left_out)
+    path = tmp_path / "m.xml"
+    flex = '<flexcomp name="f" type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1"><elasticity young="1e5" poisson="0.3"/></flexcomp>'
+    path.write_text(f'<mujoco><worldbody><body><joint type="free"/><geom size="0.1"/></body>{flex}</worldbody></mujoco>')
+    said = "\n".join(ub.load(path).left_out)
+    assert "flexible parts: 'f': not read" in said and "loose bodies" in said
+
+
 def test_mjcf_names_options_that_are_not_the_usual_ones(tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     path = tmp_path / "m.xml"

@@ -8,8 +8,9 @@ import pytest
 import unibody as ub
 from mixed_matrices import random_mixed
 from unibody.algebra.block.mixed import MixedMatrix
-from unibody.algebra.block.mixed_solver import ACCURATE, MixedSolver, Thinning
+from unibody.algebra.block.mixed_solver import ACCURATE, ROUGH, MixedSolver, Thinning
 from unibody.solvers.barrier.energy_potential import across_hinges
+from unibody.solvers.barrier.incremental_potential import LEAST_SHARE, PATIENCE, Shares
 from verification.soft_meshes import sheet
 
 
@@ -30,6 +31,18 @@ def test_iterations_solve_as_whole_factors_do(m, n):
     x = np.linalg.solve(dense, b)
     assert np.abs(found - x).max() < 30.0 * ACCURATE * np.abs(x).max()
     assert np.abs(found - x).max() > 0.0  # whole factors were not asked
+
+
+def test_a_rough_solution_is_one_within_its_tolerance_and_leads_down():
+    """As above, of a hundred times the error; conjugate gradients from 0 always lead down: −gᵀ x < 0 with b = −g."""
+    rng = np.random.default_rng(3)
+    H, dense = random_mixed(rng, 0, 40)
+    b = rng.standard_normal(len(dense))
+    found = MixedSolver(None, rng.standard_normal((40, 3)), some_far(H), 0).solve(H, b, rough=True)
+    x = np.linalg.solve(dense, b)
+    e = found - x
+    assert ACCURATE**2 < (e @ dense @ e) / (x @ dense @ x) < (3.0 * ROUGH) ** 2
+    assert b @ found > 0.0
 
 
 def test_what_is_left_out_is_lumped():
@@ -79,3 +92,29 @@ def test_a_sheet_moves_as_with_whole_factors():
         assert (system.mixed._thin_plan is not None) == thin
     assert np.ptp(end[0][:, 2]) > 0.1
     assert np.abs(end[0] - end[1]).max() < 0.2 * 1e-5
+
+
+def searched(needs: list[float]) -> list[list[float]]:
+    """What directions try until the part that each needs."""
+    shares, out = Shares(), []
+    for need in needs:
+        tries = shares.tries()
+        out.append([t for t in tries if t < need] + [next(t for t in tries if t >= need)])
+        shares.learn(out[-1][-1])
+    return out
+
+
+def test_parts_of_the_careful_matrix_follow_what_a_search_needs():
+    assert searched([0.0, 0.0]) == [[0.0], [0.0]]
+    # a little is needed for long: one trial in vain each, or none
+    assert searched([0.01] * 3) == [[0.0, LEAST_SHARE], [0.0, LEAST_SHARE], [0.0, LEAST_SHARE]]
+    assert searched([0.1] * 3) == [[0.0, LEAST_SHARE, 0.25], [LEAST_SHARE, 0.25], [LEAST_SHARE, 0.25]]
+    # and when no more is needed, exact matrices come back
+    assert searched([0.1, 0.0, 0.0])[1:] == [[LEAST_SHARE], [0.0]]
+
+
+def test_matrices_that_fail_are_tried_ever_less_often():
+    """One careful direction after the first failure, then up to PATIENCE."""
+    tried = searched([1.0] * 12)
+    waits = "".join("." if len(t) == 1 else "x" for t in tried)
+    assert waits == ("x." + 2 * ("x" + "." * PATIENCE) + "x.")[:12]

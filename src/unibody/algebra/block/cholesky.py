@@ -18,7 +18,7 @@ import scipy.sparse.linalg as spl
 
 from unibody.algebra.supernodal.entries import block_entries
 from unibody.algebra.supernodal.plan import SupernodalPlan
-from unibody.arrays import dot
+from unibody.arrays import distinct, dot
 from unibody.kernel import Floats, Ints, kernel
 
 W = 12
@@ -158,7 +158,7 @@ class BlockMatrix:
         """self + factor · other"""
         m = len(self.diagonal)
         keys = [self.rows * m + self.columns, other.rows * m + other.columns]
-        known = np.unique(np.concatenate(keys))
+        known = distinct(np.concatenate(keys))
         between = np.zeros((len(known), W, W))
         between[np.searchsorted(known, keys[0])] = self.between
         between[np.searchsorted(known, keys[1])] += factor * other.between

@@ -18,7 +18,8 @@ import numpy as np
 
 from unibody.algebra.block.cholesky import BlockMatrix, W, multiply
 from unibody.algebra.block.node_blocks import NodeBlocks
-from unibody.kernel import Floats, Ints, kernel
+from unibody.arrays import distinct
+from unibody.kernel import Floats, Ints, device, kernel
 
 REMEMBERED = 6
 """Lists of places that a pattern keeps."""
@@ -84,7 +85,7 @@ class MixedPattern:
         """Of keys between bodies, and blocks over points (4 of each body first), with all diagonals of points."""
         own, across, pairs = _keys(m, n, rows, columns)
         return MixedPattern(
-            m, n, np.unique(np.concatenate([between, own])), np.unique(across), np.unique(np.concatenate([pairs, diagonal_keys(n)]))
+            m, n, distinct(np.concatenate([between, own])), distinct(across), distinct(np.concatenate([pairs, diagonal_keys(n)]))
         )
 
     @staticmethod
@@ -98,7 +99,7 @@ class MixedPattern:
         parts = [(self.between, other.between), (self.across, other.across), (self.pairs, other.pairs)]
         if all(_place(some, more) is not None for some, more in parts):
             return self
-        return MixedPattern(self.m, self.n, *(np.union1d(*part) for part in parts))
+        return MixedPattern(self.m, self.n, *(distinct(np.concatenate(part)) for part in parts))
 
     def same(self, other: MixedPattern) -> bool:
         return self is other or (
@@ -139,25 +140,74 @@ class MixedPattern:
         return found
 
     def _found(self, rows: np.ndarray, columns: np.ndarray) -> Places | None:
-        m, n, at = self.m, self.n, np.arange(len(rows))
-        b, c, d, _ = self.starts
-        body, other, out = rows < 4 * m, columns < 4 * m, []
-        a, k, e, l = rows // 4, rows % 4, columns // 4, columns % 4
-        own, apart, mixed, free = body & other & (a == e), body & other & (a != e), body & ~other, ~body
-        keys = a[apart] * m + e[apart], rows[mixed] // 4 * n + columns[mixed] - 4 * m, (rows[free] - 4 * m) * n + columns[free] - 4 * m
-        sought = [_place(known, key) for known, key in zip((self.between, self.across, self.pairs), keys, strict=True)]
-        if any(place is None for place in sought):
-            return None
-        between, across, pairs = sought
-        out.append((at[own], 144 * a[own] + 36 * k[own] + 3 * l[own], 12, 0))
-        low = own & (k != l)
-        out.append((at[low], 144 * a[low] + 36 * l[low] + 3 * k[low], 12, 1))
-        out.append((at[apart], b + 144 * between + 36 * k[apart] + 3 * l[apart], 12, 0))
-        out.append((at[mixed], c + 36 * across + 9 * k[mixed], 3, 0))
-        out.append((at[free], d + 9 * pairs, 3, 0))
-        source, offset = (np.concatenate([part[i] for part in out]).astype(np.int64) for i in (0, 1))
-        stride, flip = (np.concatenate([np.full(len(part[0]), part[i], np.int64) for part in out]) for i in (2, 3))
-        return source, offset, stride, flip
+        bodies = int((rows < 4 * self.m).sum()) if self.m else 0
+        out = np.empty((4, len(rows) + bodies), np.int64)
+        asked = np.ascontiguousarray(rows), np.ascontiguousarray(columns)
+        n = find_places(self.m, self.n, *asked, self.between, self.across, self.pairs, self._row_starts, self._starts, *out)
+        return tuple(part[:n] for part in out) if n >= 0 else None  # type: ignore[return-value]
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return np.array(self.starts, np.int64)
+
+    @cached_property
+    def _row_starts(self) -> np.ndarray:
+        """(n + 1,) where the blocks of each point's row begin among the pairs."""
+        return np.searchsorted(self.pairs, np.arange(self.n + 1) * self.n).astype(np.int64)
+
+
+@device
+def place_of(keys, key, low, high):
+    """Where a key stands among sorted ones from `low` to `high`; −1 if it is not there."""
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and keys[low] == key else -1
+
+
+@kernel
+def find_places(
+    m: int, n: int, rows: Ints, columns: Ints, between: Ints, across: Ints, pairs: Ints, row_starts: Ints, starts: Ints, source_out: Ints,
+    offset_out: Ints, stride_out: Ints, flip_out: Ints,
+) -> int:  # fmt: skip
+    """Of blocks over points at rows ≤ columns, what `add_point_blocks` asks for; how many there are: those of one body off its diagonal
+    stand twice. −1 if one is not in the pattern."""
+    found = 0
+    for k in range(rows.size):
+        a, i = rows[k] // 4, rows[k] % 4
+        e, j = columns[k] // 4, columns[k] % 4
+        source_out[found] = k
+        flip_out[found] = 0
+        stride_out[found] = 12
+        if a >= m:
+            f = rows[k] - 4 * m
+            at = place_of(pairs, f * n + columns[k] - 4 * m, row_starts[f], row_starts[f + 1])
+            stride_out[found] = 3
+            offset_out[found] = starts[2] + 9 * at
+        elif e >= m:
+            at = place_of(across, a * n + columns[k] - 4 * m, 0, across.size)
+            stride_out[found] = 3
+            offset_out[found] = starts[1] + 36 * at + 9 * i
+        elif a != e:
+            at = place_of(between, a * m + e, 0, between.size)
+            offset_out[found] = starts[0] + 144 * at + 36 * i + 3 * j
+        else:
+            at = a
+            offset_out[found] = 144 * a + 36 * i + 3 * j
+            if i != j:
+                found += 1
+                source_out[found] = k
+                flip_out[found] = 1
+                stride_out[found] = 12
+                offset_out[found] = 144 * a + 36 * j + 3 * i
+        if at < 0:
+            return -1
+        found += 1
+    return found
 
 
 def _keys(m: int, n: int, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

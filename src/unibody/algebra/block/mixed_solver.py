@@ -27,8 +27,9 @@ LITTLE = 1e-12
 """Of the diagonal, that a matrix gets more whose factors are not there for round-off."""
 LEAST = 12000
 """Couplings across hinges from which on iterations are cheaper than the fill of factors: sheets of some 2000 vertices."""
-ACCURATE, MOST = 1e-3, 40
-"""Of conjugate gradients: by how much the error, in the norm of the preconditioner, gets smaller; iterations at most."""
+ACCURATE, ROUGH, MOST = 1e-3, 0.1, 40
+"""Of conjugate gradients: by how much the error, in the norm of the preconditioner, gets smaller; the same far from the end; iterations at
+most."""
 
 Found = TypeVar("Found")
 
@@ -101,14 +102,14 @@ def lump(which: Ints, one: Ints, other: Ints, blocks: Floats, blocks_out: Floats
 
 
 def preconditioned(
-    product: Callable[[np.ndarray], np.ndarray], solved: Callable[[np.ndarray], np.ndarray], b: np.ndarray
+    product: Callable[[np.ndarray], np.ndarray], solved: Callable[[np.ndarray], np.ndarray], b: np.ndarray, accurate: float = ACCURATE
 ) -> tuple[np.ndarray | None, bool]:
     """x of H x = b by conjugate gradients with H `product` and a preconditioner that is `solved`; None if there are too many iterations, or
     (then True) if H is not positive along one of the directions."""
     x, r = np.zeros(b.size), b.copy()
     z = solved(r)
     p, rz = z, inner(r, z)
-    goal = ACCURATE**2 * rz
+    goal = accurate**2 * rz
     if not rz > 0.0:
         return (x, True) if rz == 0.0 else (None, False)
     for _ in range(MOST):
@@ -209,21 +210,21 @@ class MixedSolver:
         self._thin_plan: MixedPlan | None = None
         self._thinning = Thinning(far) if far is not None and len(far) >= least else None
 
-    def solve(self, H: MixedMatrix, b: np.ndarray, careful: bool = False) -> np.ndarray | None:
+    def solve(self, H: MixedMatrix, b: np.ndarray, careful: bool = False, rough: bool = False) -> np.ndarray | None:
         """None if H is not positive definite on the unknowns. A `careful` matrix, which is positive but for round-off, gets a little of its
-        diagonal more where it has no factors."""
+        diagonal more where it has no factors. `rough`: what iterations find need not be accurate."""
         if self._thinning is not None:
-            found, certain = self._iterated(self._thinning, H, b)
+            found, certain = self._iterated(self._thinning, H, b, ROUGH if rough else ACCURATE)
             if found is not None or (certain and not careful):
                 return found
         return self._factored(H, b, careful)
 
-    def _iterated(self, thinning: Thinning, H: MixedMatrix, b: np.ndarray) -> tuple[np.ndarray | None, bool]:
+    def _iterated(self, thinning: Thinning, H: MixedMatrix, b: np.ndarray, accurate: float) -> tuple[np.ndarray | None, bool]:
         """x by conjugate gradients on factors of the thinner matrix; else None, and whether H is surely not positive."""
         M = thinning.thinner(H)
         if self._thin_plan is None or not self._thin_plan.pattern.same(M.pattern):
             self._thin_plan = MixedPlan(M.pattern, self._change, self._positions)
-        found = self._thin_plan.with_factors(M, lambda solved: preconditioned(H.product, solved, b))
+        found = self._thin_plan.with_factors(M, lambda solved: preconditioned(H.product, solved, b, accurate))
         return (None, False) if found is None else found
 
     def _factored(self, H: MixedMatrix, b: np.ndarray, careful: bool) -> np.ndarray | None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unibody.algebra.block.node_blocks import NodeBlocks
+from unibody.arrays import distinct
 from unibody.energies.evaluate import EnergyBatch
 from unibody.kernel import Floats, Ints, kernel
 
@@ -77,7 +78,7 @@ class StencilMap:
             n = expand_entries(rows, columns, own, first, to, weight, source, share, flip, row, column)
             stencil, corner = source[:n] // len(a), (k * a + b)[source[:n] % len(a)]
             found.append((stencil, corner, share[:n].copy(), flip[:n].copy(), row[:n] * count + column[:n]))
-        keys = np.unique(np.concatenate([np.zeros(0, np.int64), *(part[4] for part in found)]))
+        keys = distinct(np.concatenate([np.zeros(0, np.int64), *(part[4] for part in found)]))
         self.rows, self.columns = keys // max(count, 1), keys % max(count, 1)
         self.gifts = [(*part[:4], np.searchsorted(keys, part[4])) for part in found]
         """Of each batch: stencils, corners, weights, flips and blocks of `add_stencil_blocks`."""

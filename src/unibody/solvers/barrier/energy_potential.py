@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from unibody.algebra.block.node_blocks import NodeBlocks, add_block_products
+from unibody.arrays import distinct
 from unibody.coordinates.affine.control_points import ControlPoints
 from unibody.coordinates.affine.forces import raise_error_of
 from unibody.coordinates.vertices.stencil_map import StencilMap
@@ -114,7 +115,7 @@ def across_hinges(model: Model, free: np.ndarray) -> np.ndarray:
         for pairs in (joined, *coupled):
             a, b = number[d.first + pairs.reshape(-1, 2)].T
             some = (a >= 0) & (b >= 0) & (a != b)
-            keys.append(np.unique(np.minimum(a, b)[some] * len(free) + np.maximum(a, b)[some]))
+            keys.append(distinct(np.minimum(a, b)[some] * len(free) + np.maximum(a, b)[some]))
         found.append(np.setdiff1d(np.concatenate(keys[1:] or [found[0]]), keys[0]))
     return np.concatenate(found)
 

@@ -25,15 +25,19 @@ from unibody.algebra.block.mixed import MixedMatrix, MixedPattern
 from unibody.algebra.block.mixed_solver import MixedSolver
 from unibody.algebra.block.node_blocks import NodeBlocks
 from unibody.algebra.minimise import ROUND_OFF, Direction
-from unibody.arrays import inner
+from unibody.arrays import distinct, inner
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.rigid_correction import RigidCorrection, Stretch
 
 SHARES = (0.05, 0.25, 1.0)
 """Where the exact matrix is not positive: parts of the way from it to the careful one, of which the first that is positive is taken. The
 careful one errs far on the large side, and would crawl along directions in which the potential bends down."""
-FEWER_SHARES = (0.25, 1.0)
-"""The same of systems with vertices, whose factors cost more and whose matrices, where something buckles, are seldom nearly positive."""
+LEAST_SHARE, RATIO = 1.0 / 16.0, 4.0
+"""Of systems with vertices, whose factors cost more: the least such part, and by how much parts grow until one suffices. The next direction
+begins with a smaller one than sufficed, so that parts follow what a search needs: cloth that buckles goes on along directions in which the
+exact matrix is a little less than positive, and with much more than that it would crawl."""
+PATIENCE = 3
+"""Careful directions between two trials of exact matrices, at most."""
 THERE = 1e-12
 """[m] How near to its place a driven body has arrived."""
 
@@ -89,6 +93,32 @@ class Potential:
         return 0.0
 
 
+class Shares:
+    """Which parts of the way from the exact matrix (0) to the careful one (1) directions of a search try, as earlier ones have taught."""
+
+    def __init__(self) -> None:
+        self._first, self._wait, self._longest = 0.0, 0, 0
+
+    def tries(self) -> list[float]:
+        """The parts to be tried for a direction, in order. Where only the careful matrix had factors, ever more directions are left to it:
+        a trial that fails costs a factorisation, and gives nothing."""
+        self._wait -= 1
+        if self._wait >= 0:
+            return [1.0]
+        out = [self._first]
+        while out[-1] < 1.0:
+            out.append(min(1.0, max(LEAST_SHARE, RATIO * out[-1])))
+        return out
+
+    def learn(self, share: float) -> None:
+        """Which one sufficed; of a direction that was left to the careful matrix that says nothing."""
+        if self._wait >= 0:
+            return
+        self._longest = min(2 * self._longest + 1, PATIENCE) if share == 1.0 else 0
+        self._wait = self._longest
+        self._first = share / RATIO if share > LEAST_SHARE else 0.0
+
+
 @dataclass(frozen=True)
 class Targets:
     """Where driven bodies are going (4, 3), by their numbers, and prescribed vertices (n, 3); false where there are none."""
@@ -118,6 +148,8 @@ class IncrementalPotential:
         self.stretch: Stretch | None = None
         """By what bodies are stretched at the end of a direction, if directions are to be corrected for it."""
         self._last: tuple[np.ndarray, np.ndarray] | None = None
+        self._shares, self._cut = Shares(), False
+        """Which matrices are tried; whether only a part of the last direction was gone, so that the end is far."""
 
     def value(self, x: np.ndarray) -> float:
         total = 0.0
@@ -169,18 +201,23 @@ class IncrementalPotential:
         # Driven bodies and vertices go the rest of their ways.
         flat = self.rest_of_way(x)
         # N z of (Nᵀ H N) z = −Nᵀ g
-        H = exact = None if careful else self.matrix(x, False)
-        own = self._solved(x, flat, g, exact, False) if exact is not None else None
-        if own is None:
-            bounding = self.matrix(x, True)
-            if isinstance(exact, MixedMatrix):
-                exact = exact.widened(self._pattern)
-            shares = SHARES if self._pattern is None else FEWER_SHARES
-            for share in shares if exact is not None else (1.0,):
+        self._cut = self._last is not None and not np.array_equal(self._last[0] + self._last[1], x)
+        tries = [1.0] if careful else (0.0, *SHARES) if self._mixed is None else self._shares.tries()
+        H = exact = self.matrix(x, False) if tries[0] < 1.0 else None
+        own, bounding = None, None
+        for share in tries:
+            if share > 0.0 and bounding is None:
+                bounding = self.matrix(x, True)
+                if isinstance(exact, MixedMatrix):
+                    exact = exact.widened(self._pattern)
+            if bounding is not None:
                 H = bounding if exact is None or share == 1.0 else exact.between_this_and(bounding, share)
-                own, careful = self._solved(x, flat, g, H, share == 1.0), share == 1.0
-                if own is not None:
-                    break
+            own = self._solved(x, flat, g, H, share == 1.0)
+            if own is not None:
+                break
+        if not careful and self._mixed is not None:
+            self._shares.learn(share)
+        careful = share == 1.0
         if own is None:
             return Direction(np.full(x.size, np.nan), 0.0, np.inf)
         s.put_unknown(own, flat)
@@ -232,7 +269,7 @@ class IncrementalPotential:
     def _solve(self, H: Matrix, right: np.ndarray, careful: bool) -> np.ndarray | None:
         if isinstance(H, MixedMatrix):
             assert self._mixed is not None
-            found, direct = self._mixed.solve(H, right, careful), True
+            found, direct = self._mixed.solve(H, right, careful, self._cut), True
         else:
             found, direct = self.linear.solve(H, right, careful)
         self.factored, self.iterated = self.factored + direct, self.iterated + (not direct)
@@ -276,7 +313,7 @@ class IncrementalPotential:
 def pair_places(lists: list[np.ndarray], n: int) -> tuple[np.ndarray, list[np.ndarray]]:
     """Sorted keys a n + b (a < b) of all pairs, and for each list where its pairs stand (−1 − place if b comes first)."""
     keys = [np.minimum(p[:, 0], p[:, 1]) * n + np.maximum(p[:, 0], p[:, 1]) for p in lists]
-    known = np.unique(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
+    known = distinct(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
     out = []
     for p, key in zip(lists, keys, strict=True):
         place = np.searchsorted(known, key)

@@ -12,7 +12,7 @@ from unibody.algebra.block.node_blocks import NodeBlocks, add_block_products
 from unibody.arrays import inner
 from unibody.collision.proximity import GAP, SHARE, ContactSet
 from unibody.contact.barrier import contact_forces
-from unibody.contact.node_blocks import BOUNDING, EXACT, POSITIVE, NodeBarrier, NodeFriction
+from unibody.contact.node_blocks import EXACT, POSITIVE, NodeBarrier, NodeFriction
 from unibody.solvers.barrier.affine_system import AffineSystem
 from unibody.solvers.barrier.contact_potential import (
     DIGITS,
@@ -57,7 +57,7 @@ class PointBarrierPotential(BarrierPotential):
         record = None
         if self._loose is not None and np.array_equal(self._loose[0], x):
             record = self._loose[1].reshape(len(self.contacts(x)), -1)
-        return self._vertices.reduced(self._barrier(x, record).blocks(self._factor, BOUNDING if careful else EXACT))
+        return self._vertices.reduced(self._barrier(x, record).blocks(self._factor, POSITIVE if careful else EXACT))
 
     def loosen(self, x: np.ndarray, p: np.ndarray) -> bool:
         c = self.contacts(x)
