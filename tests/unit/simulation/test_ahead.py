@@ -37,7 +37,8 @@ import json, unibody as ub
 from unibody import kernel
 from unibody.simulation import ahead
 sim = ub.Simulation("stack")
-sim.run(5 * sim.dt, progress=False)
+rec = sim.run(6 * sim.dt, progress=False)
+_ = rec.observations, rec.energy.total
 asked = {":".join(name.rsplit(".", 1)) for name, _, _ in kernel.compiled}
 print(json.dumps([sorted(asked), ahead.foreseen(ahead.features(sim.model, sim.solver))]))
 """
