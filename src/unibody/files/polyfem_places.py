@@ -38,6 +38,9 @@ def placed(v: np.ndarray, given: Any, what: str, listed: Listed) -> np.ndarray:
     R = rotation(given.get("rotation"), given.get("rotation_mode", "xyz"), what)
     return (v * scale) @ R.T + numbers(given.get("translation", (0, 0, 0)), (3,), f"{what} translation")
 
+LARGEST_ANGLE = 1e9
+"""Of a rotation vector [degrees]: of larger ones nothing is left but round-off."""
+
 
 def rotation(value: Any, mode: Any, what: str) -> np.ndarray:
     """The matrix of a rotation, by its mode: axes in the order in which they turn, "axis_angle" (angle first), "quaternion" (x, y, z, w),
@@ -47,18 +50,22 @@ def rotation(value: Any, mode: Any, what: str) -> np.ndarray:
     word = str(mode).lower()
     if word == "axis_angle":
         turn = numbers(value, (4,), f"{what} rotation")
-        return rotation_from_vector(np.radians(turn[0]) * _direction(turn[1:], f"{what} rotation: axis"))
+        return rotation_from_vector(np.radians(np.fmod(turn[0], 360.0)) * _direction(turn[1:], f"{what} rotation: axis"))
     if word == "quaternion":
         q = numbers(value, (4,), f"{what} rotation")
         return rotation_from_quaternion(_direction(np.roll(q, 1), f"{what} rotation: quaternion"))
     if word == "rotation_vector":
-        return rotation_from_vector(np.radians(numbers(value, (3,), f"{what} rotation")))
+        v = numbers(value, (3,), f"{what} rotation")
+        largest = float(np.abs(v).max())
+        if largest > LARGEST_ANGLE:
+            raise ModelError(f"{what} rotation: {largest:g} degrees; give an angle of at most {LARGEST_ANGLE:g}")
+        return rotation_from_vector(np.radians(v))
     if not word or set(word) - set(AXES):
         known = "axes such as 'xyz', axis_angle, quaternion or rotation_vector"
         raise ModelError(f"{what} rotation_mode: {shown(mode)} is unknown; give {known}")
     if isinstance(value, int | float) and len(word) == 1:
         value = [value if turned == word else 0.0 for turned in AXES]
-    angles, R = np.radians(numbers(value, (3,), f"{what} rotation")), np.eye(3)
+    angles, R = np.radians(np.fmod(numbers(value, (3,), f"{what} rotation"), 360.0)), np.eye(3)
     for axis in word:
         k = AXES.index(axis)
         R = rotation_from_vector(angles[k] * np.eye(3)[k]) @ R
