@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("UNIBODY_COMPILERS", "0")  # tests run side by side: each compiles what it calls, and nothing ahead
 
 # Same input, same verdict: examples are drawn from a fixed seed, and a slow first call (compilation) is not a failure.
 settings.register_profile("unibody", derandomize=True, deadline=None)

@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "unibody"
 MAP = ROOT / "docs" / "map.md"
 
 ORDER = {
-    "Ground": ["errors", "exports", "kernel_cache", "kernel", "triple", "arena", "arrays", "memory", "turn"],
+    "Ground": ["errors", "exports", "kernel_cache", "kernel", "kernel_crew", "triple", "arena", "arrays", "memory", "turn"],
     "Knows no mechanics": ["spatial", "algebra"],
     "What the world is": ["element", "measure", "joints", "shapes", "forces", "energies", "constraints", "meshes", "model"],
     "From description to numbers": ["coordinates", "collision", "contact"],

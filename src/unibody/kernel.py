@@ -38,6 +38,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import hashlib
 import os
 import pickle
@@ -151,14 +152,26 @@ class Kernel:
             if self._ready is None:
                 began = time.perf_counter()
                 dispatcher = self.dispatcher
-                arguments = tuple(_numba_type(n, a) for n, a in self.signature[:-1])
-                with _told_our_way():
-                    dispatcher.compile(_numba_type(*self.signature[-1])(*arguments))
+                with _without_collector(), _told_our_way():
+                    dispatcher.compile(self.types)
                 dispatcher.disable_compile()
                 cached = sum(dispatcher.stats.cache_hits.values()) > 0
                 compiled.append((f"{self.__module__}.{self.__name__}", time.perf_counter() - began, cached))
                 self._ready = dispatcher
             return self._ready
+
+    @property
+    def types(self) -> Any:
+        """The signature in numba's types."""
+        return _numba_type(*self.signature[-1])(*(_numba_type(n, a) for n, a in self.signature[:-1]))
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is ready, or can be read from the cache."""
+        if self._ready is not None:
+            return True
+        with _making, _told_our_way():
+            return kernel_cache.holds(_Cache(self.function, self.long)._file(self.types, _codegen()))
 
     @property
     def dispatcher(self) -> Any:
@@ -478,6 +491,18 @@ ints_at = Primitive(_array_at(ctypes.c_int64, np.int64), _make_array_at("int64")
 
 
 @contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """Python looks for no garbage meanwhile: there is little among the compiler's objects, and to look takes a seventh of its time."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+@contextlib.contextmanager
 def _told_our_way() -> Iterator[None]:
     """While our kernels compile, the compiler works as they need it; for others in the same process it stays as it was.
 
@@ -554,6 +579,17 @@ def _digest_of(function: Callable) -> str:
 
 
 _digests: dict[Callable, str] = {}
+
+
+def length(function: Callable) -> int:
+    """Bytes of Python's own code in a function and in all that it calls, each counted once: what there is to compile."""
+    todo, seen = [function], set()
+    while todo:
+        if (one := todo.pop()) not in seen:
+            seen.add(one)
+            called = (one.__globals__.get(name) for name in set(_names(one.__code__)))
+            todo += [each.function for each in called if isinstance(each, Kernel | Device) and not isinstance(each, Primitive)]
+    return sum(len(one.__code__.co_code) for one in seen)
 
 
 def _code_words(code: types.CodeType) -> Iterator[bytes]:

@@ -134,6 +134,11 @@ def read(name: str) -> bytes | None:
     return content
 
 
+def holds(name: str) -> bool:
+    """Whether something is kept under a name; whether it is whole, reading will tell."""
+    return (folder() / (name + SUFFIX)).exists()
+
+
 def write(name: str, content: bytes) -> None:
     """Keep something under a name, whole or not at all; a full disk costs the next process a compilation and nothing else."""
     path = folder() / (name + SUFFIX)

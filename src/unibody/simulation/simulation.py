@@ -21,6 +21,7 @@ from unibody.model import Control, Model, State
 from unibody.model.plane import check_wrenches
 from unibody.model.values import shown
 from unibody.simulation import advice
+from unibody.simulation.ahead import compile_for
 from unibody.simulation.consistent import begin
 from unibody.simulation.derived import kinematics_of
 from unibody.simulation.energy_watch import EnergyWatch
@@ -84,6 +85,7 @@ class Simulation:
         model, chosen = built, solver
         try:
             chosen, self._choice = chosen_solver(solver, (), model, self.dt, scene.solver if scene is not None else "")
+            compile_for(model, chosen)
             self._bound: Bound = chosen.bind(model)
         except UnibodyError:
             raise

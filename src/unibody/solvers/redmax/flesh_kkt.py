@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve
 
 from unibody.algebra.tree.factor import push_tree
 from unibody.coordinates.reduced.workspace import BODIES, COLUMNS, ROWS, SHIFT, SIDE
@@ -40,6 +39,8 @@ class PaperForm:
     # the matrix
 
     def _factor(self, *_: Any) -> None:
+        from scipy.linalg import lu_factor
+
         system = self.system
         flesh, vertices, n = system.flesh, system.vertices, system.model.n_bodies
         nv, points, held = system.view(Y).size, 3 * system.vertices.points, 3 * system.vertices.moved
@@ -100,6 +101,8 @@ class PaperForm:
 
     def _solution(self, right: np.ndarray, f: np.ndarray, loads: np.ndarray) -> np.ndarray:
         """(y, a, λ) of efforts, wrenches in the tree's axes and forces on vertices (N, 3)."""
+        from scipy.linalg import lu_solve
+
         v, n = self.system.vertices, self.system.model.n_bodies
         R = np.zeros((v.points, 3))
         which = np.repeat(np.arange(v.count), np.diff(v.stands_for.start))
