@@ -311,8 +311,8 @@ class BoundImplicit(BoundRedMax):
 
     def normal_acceleration(self, t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray, h: float) -> np.ndarray:
         """n of a start (`implicit`); 0 without rows, and where a step does not resolve it: rows near a singular configuration ask for
-        accelerations of any size. It is resolved if a step does not turn velocities by more than themselves; or, where a drive sets off what
-        is at rest, if the velocities that it gives within the step do not change n by more than itself."""
+        accelerations of any size. It is resolved if a step does not turn velocities by more than themselves; or, where a drive sets off
+        what is at rest, if the velocities that it gives within the step do not change n by more than itself."""
         system, own = self.system, self.system.own
         if not system.constraints.rows:
             return np.zeros(own.size)
