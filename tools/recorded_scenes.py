@@ -18,8 +18,8 @@ import unibody as ub
 VARIANTS: dict[str, tuple[str, ...]] = {
     "articulated": ("rule=rk4", "rule=dopri5", "project=false"),
     "lagrange": ("rule=euler", "rule=rk4", "method=schur", "method=dense", "coordinates=maximal", "project=false"),
-    "redmax": ("rule=implicit", "rule=bdf2", "linear=pcg", "linear=direct", "linear=dense", "linear=plain", "limits=violated",
-               "geometric=exact", "inertia=explicit", "project=false"),
+    "redmax": ("rule=implicit", "rule=bdf2", "linear=pcg", "linear=direct", "linear=dense", "linear=plain", "linear=kkt",
+               "limits=violated", "geometric=exact", "inertia=explicit", "project=false"),
     "barrier": ("rule=bdf2", "friction_iterations=0", "linear=direct", "linear=pcg"),
     "complementarity": ("coordinates=maximal", "relaxation=anitescu-potra", "directions=4", "method=lemke", "method=pgs", "method=newton",
                         "method=proximal", "method=augmented", "clip=true", "project=false"),
@@ -91,6 +91,8 @@ def matters(solver: str, option: str, model: ub.Model) -> bool:
     bounded = any(c.unilateral for _, c in model.constraints) or any("Friction" in type(f).__name__ for _, f in model.forces)
     if solver == "complementarity" and model.nv > FEWER.get(option, model.nv):
         return False
+    if option == "linear=kkt":
+        return 0 < len(model.free_vertices) <= 200  # a form of steps with deformables, written out densely
     if solver in ("complementarity", "redmax") and what in METHODS:
         return bounded
     if what == "friction_iterations":

@@ -97,8 +97,12 @@ def test_the_papers_form_moves_everything_as_elimination_does(name: str, rule: s
         assert np.abs(ours.vertices(d.name) - paper.vertices(d.name)).max() < 1e-9 * np.abs(ours.vertices(d.name)).max()
     for names, told in (([j.name for j in model.joints], "reaction"), ([n for n, _ in model.constraints], "multiplier")):
         for each in names:
-            found, wanted = getattr(paper, told)(each), getattr(ours, told)(each)
-            assert np.abs(found - wanted).max() < 1e-8 * np.abs(wanted).max() + 1e-10
+            found, wanted = (np.asarray(getattr(rec, told)(each)).reshape(len(rec.t), -1) for rec in (paper, ours))
+            off = np.abs(found - wanted).max(axis=1)
+            # bdf2's first step ends by taking κ h n off its velocities; what is told of it is one correction from there, and a correction
+            # of some 1e-6 of the accelerations, as the drive from rest asks for, is another one in each form.
+            assert off[1] < (1e-6 if rule == "bdf2" else 1e-8) * np.abs(wanted).max() + 1e-10
+            assert np.delete(off, 1).max() < 1e-8 * np.abs(wanted).max() + 1e-10
     assert np.abs(ours.v).max() > 1e-3
 
 

@@ -96,6 +96,8 @@ def close(problem: LeastChangeProblem, y: np.ndarray, limit: int = CLOSINGS) -> 
     for _ in range(limit):
         r = problem.counted(c)
         off = float(np.abs(r).max(initial=0.0))
+        if not (np.isfinite(off) and np.isfinite(A).all()):
+            return Closed(y, np.inf, True)
         if not off > BEST:
             return Closed(y, off, False)
         held = r != 0.0

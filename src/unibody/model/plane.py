@@ -70,7 +70,8 @@ def check_plane(model: Model, poses: Sequence[Pose]) -> None:
             away = poses[model.body(point.body)].apply(point.p) @ n
             if abs(away) > TOLERANCE:
                 raise ModelError(f"'{name}': its point on body '{point.body}' is {away:.3g} m out of the plane; keep it in the plane")
-        if hasattr(element, "axes") and model.body(element.body) >= len(poses):
+        on = getattr(element, "body", None)
+        if on is not None and model.body(on) >= len(poses):
             continue
         for what, away in _reaches(element, model, poses, n):
             if abs(away) > TOLERANCE:

@@ -28,6 +28,7 @@ MOST = 3
 """Elements and joints that a note names."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # rows that no float holds are not closed, and it is said
 def begin(bound: Bound, state: State | None, assemble: bool = True) -> tuple[State, np.ndarray, tuple[str, ...]]:
     """A bound solver at a state, or at its model's start, that meets its rows: state, fresh memory, and what is to be said of it. All that
     runs models begins here. `assemble=False`: as it is given."""

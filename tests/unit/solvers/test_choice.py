@@ -140,8 +140,8 @@ def stated(model: ub.Model, dt: float) -> set[str]:
     estimate asks for a margin and leaves constraints out."""
     constraints = [c for _, c in model.constraints]
     contacts = [c for c in constraints if isinstance(c, ub.Contact)]
-    if model.deformables:
-        return {"barrier"}
+    if model.deformables:  # winches that damp lose work to nothing that a potential knows
+        return {"redmax" if any(getattr(f, "loses_while_paying", False) for _, f in model.forces) else "barrier"}
     if any(c.damping > 0.0 or c.pressure is not None for c in contacts):
         return {"barrier"}
     if any(isinstance(c, ub.JointLimit) and c.barred for c in constraints):

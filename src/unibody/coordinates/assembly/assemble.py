@@ -40,6 +40,7 @@ LITTLE, FAR = 1e-3, 0.05
 """[rad, lengths of bodies] Two starts that differ by a little, and ends that are far from each other."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # rows that no float holds are not closed, and it is said
 def assemble(model: Model, fixed: Any = (), weights: Any = None, state: State | None = None, follow: bool = False) -> Assembly:
     """The consistent start nearest to the model's start, or to a given state.
 
