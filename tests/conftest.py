@@ -66,6 +66,13 @@ def pytest_configure(config: pytest.Config) -> None:
         shaking.start(seed)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--shake") is not None:
+        for item in items:
+            if item.get_closest_marker("processes"):
+                item.add_marker(pytest.mark.skip(reason="other processes are not shaken"))
+
+
 @pytest.fixture
 def published(request: pytest.FixtureRequest) -> Callable[..., None]:
     """Compare with a published or exact value, and enter both into the dossier: `published(subject, quantity, value, measured, atol=…)`."""

@@ -56,7 +56,7 @@ def test_atwood_with_the_inertia_of_the_wheel(grip: bool, solver: str, dt: float
     if grip:  # about y by the right hand the top goes to +x, where the heavier weight is
         assert turned == pytest.approx(-speed(rec, "right")[-1] / R, rel=1e-4)
     else:
-        assert turned == 0.0
+        assert abs(turned) < 1e-15  # nothing grips it
 
 
 @pytest.mark.parametrize("turns", [0, 1])

@@ -119,6 +119,7 @@ pickle.dump(done, open(sys.argv[2], "wb"))
 """
 
 
+@pytest.mark.processes
 def test_a_fresh_process_goes_on_bit_for_bit(tmp_path):
     """By pickle and by cloudpickle, in all solvers; the recordings come back the same way and derive the same."""
     sims = [sim for solver in all_choices() for sim in both(solver)]
@@ -147,6 +148,7 @@ def too_late(t: float) -> tuple[float, float, float]:
     return 0.0, 0.0, 0.0
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_pools_of_processes_return_recordings_and_failures(method):
     with multiprocessing.get_context(method).Pool(1) as pool:

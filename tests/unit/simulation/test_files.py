@@ -151,6 +151,7 @@ while True:
 """
 
 
+@pytest.mark.processes
 def test_killed_process_leaves_a_checkpoint_that_goes_on_bit_for_bit(tmp_path):
     path = tmp_path / "a.npz"
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE, text=True, cwd=HERE)

@@ -98,7 +98,7 @@ def test_put_stops_everything_at_its_time_and_forgets_what_followed():
     player.step()
     assert player.time == pytest.approx(0.03)
     player.reset()
-    assert player.observation.joint_q[0] == 0.2
+    assert player.observation.joint_q[0] == pytest.approx(0.2, abs=1e-12)
 
 
 @pytest.mark.parametrize("solver", ["articulated", "redmax", "penalty"])

@@ -355,7 +355,7 @@ class Assembler:
         return Impossible(f"{what}: {said}; {remedy}", names, certain)
 
     def changes(self, by: np.ndarray, per: str) -> list[Change]:
-        """The largest per joint and unit."""
+        """The largest per joint and unit; those that differ by round-off stand in the order of their joints."""
         out: list[tuple[float, Change]] = []
         for j in self.model.tree_joints:
             mine, units = np.abs(by[j.v_start : j.v_start + j.nv]), dof_units(j) if j.nv else []
@@ -365,7 +365,7 @@ class Assembler:
                     size = 1.0 if unit == "rad" else self.at.lengths[j.child]
                     out.append((float(most) / size, Change(j.name, float(most), unit + per)))
         most_of_all = max((part for part, _ in out), default=0.0)
-        return [c for part, c in sorted(out, key=lambda item: -item[0]) if part > 1e-12 * most_of_all]
+        return [c for part, c in sorted(out, key=lambda item: -float(f"{item[0]:.6g}")) if part > 1e-12 * most_of_all]
 
     def violations(self, units: list[str]) -> list[Violation]:
         """What was violated, the worst first."""
