@@ -54,12 +54,12 @@ def main(arguments: list[str] | None = None) -> int:
         run = ["-m", "unibody.cli", "run", scene]
         with tempfile.TemporaryDirectory() as folder:
             cold = seconds(run, folder)
-            kernels = len(list(Path(folder).rglob(f"*{SUFFIX}")))
+            functions = len(list(Path(folder).rglob(f"*{SUFFIX}")))
             if not rows:
                 rows.append(row("python -c pass", [seconds(["-c", "pass"], folder) for _ in range(rounds)]))
                 rows.append(row("import unibody", [seconds(["-c", "import unibody"], folder) for _ in range(rounds)]))
             rows.append(row(f"unibody run {scene}, warm", [seconds(run, folder) for _ in range(rounds)]))
-            rows.append(row(f"unibody run {scene}, cold: {kernels} kernels compiled", [cold]))
+            rows.append(row(f"unibody run {scene}, cold: {functions} functions compiled", [cold]))
     print(table(["seconds, whole process", "least", "median", "of processors"], rows))
     print(machine())
     return 0
