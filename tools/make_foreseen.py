@@ -65,6 +65,14 @@ def recorded(scene: str, solver: str) -> tuple[frozenset[str], list[str]] | None
         return None
 
 
+def parted(name: str, group: list[frozenset[str]], asked: list[tuple[frozenset[str], frozenset[str]]]) -> list[list[frozenset[str]]]:
+    """Runs that asked for a kernel: those with closed loops apart, if no run with loops that is otherwise alike went without it."""
+    idle = [found for found, names in asked if frozenset.intersection(*group) <= found and name not in names]
+    if not idle or any("loops" in found for found in idle):
+        return [group]
+    return [part for part in ([f for f in group if "loops" in f], [f for f in group if "loops" not in f]) if part]
+
+
 def needs(runs: list[tuple[frozenset[str], list[str]]]) -> dict[str, list[list[str]]]:
     """Solver by solver, what all runs that asked for a kernel had in common; see above."""
     out: dict[str, list[list[str]]] = {}
@@ -73,7 +81,7 @@ def needs(runs: list[tuple[frozenset[str], list[str]]]) -> dict[str, list[list[s
         groups: dict[str, list[frozenset[str]]] = {}
         for found in (found for found, names in asked if name in names):
             groups.setdefault(min(each for each in found if each.startswith("solver ")), []).append(found)
-        for common in (frozenset.intersection(*group) for group in groups.values()):
+        for common in (frozenset.intersection(*part) for group in groups.values() for part in parted(name, group, asked)):
             like = [names for found, names in asked if common <= found]
             if sum(name in names for names in like) >= SHARE * len(like):
                 out.setdefault(name, []).append(sorted(common))
