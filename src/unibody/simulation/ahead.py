@@ -2,7 +2,7 @@
 
 `foreseen.json` holds, for each kernel that recorded runs of scenes asked for, what all of a solver's runs that did had in common: its rule,
 classes of joints, shapes, forces, constraints, and closed loops where none without them asked. A scene that has all of it will probably ask
-for that kernel, too. It is a guess that costs time where it is wrong, and nothing else: what was not foreseen is compiled when it is called.
+for it, too. It is a guess that costs time where it is wrong, and nothing else: what was not foreseen is compiled when it is called.
 `tools/make_foreseen.py` records the runs.
 """
 
